@@ -11,7 +11,7 @@ using conduit::Category;
 using conduit::PollFilter;
 
 Status NodeAms::prepare(const conduit::AmHeader& header, Bytes room, AmBuffer& out) {
-  if (!boxes_.reserve(host_, header.peer)) return Status::no_resource;
+  if (!boxes_->reserve(host_, header.peer)) return Status::no_resource;
   auto message = std::make_unique<NodeAm>();
   message->header = header;
   message->source = host_.rank();
@@ -34,7 +34,7 @@ std::unique_ptr<NodeAm> NodeAms::take_prepared(const AmBuffer& buffer) {
   return std::move(prepared_[buffer.slot]);
 }
 
-void NodeAms::commit(const AmBuffer& buffer, const AmCommit& commit) {
+Status NodeAms::commit(const AmBuffer& buffer, const AmCommit& commit) {
   std::unique_ptr<NodeAm> message = take_prepared(buffer);
   message->handler = commit.handler;
   message->size = commit.size;
@@ -44,12 +44,13 @@ void NodeAms::commit(const AmBuffer& buffer, const AmCommit& commit) {
     host_.synchronise();  // other ranks of the node see the segment
     host_.copy(commit.destination, message->payload.get(), commit.size);
   }
-  boxes_.leave(host_, buffer.header.peer, std::move(message));
+  boxes_->leave(host_, buffer.header.peer, std::move(message));
+  return Status::ok;
 }
 
 void NodeAms::cancel(const AmBuffer& buffer) {
   (void)take_prepared(buffer);
-  boxes_.cancel(host_, buffer.header.peer);
+  boxes_->cancel(host_, buffer.header.peer);
 }
 
 unsigned NodeAms::poll(conduit::Delivery& sink, unsigned budget, PollFilter filter) {
@@ -77,7 +78,7 @@ std::unique_ptr<NodeAm> NodeAms::next(PollFilter filter) {
     deferred_.pop_front();
     return message;
   }
-  while (std::optional<std::unique_ptr<NodeAm>> taken = boxes_.take(host_)) {
+  while (std::optional<std::unique_ptr<NodeAm>> taken = boxes_->take(host_)) {
     if (filter == PollFilter::everything || (*taken)->header.is_reply) return std::move(*taken);
     deferred_.push_back(std::move(*taken));
   }
@@ -86,7 +87,8 @@ std::unique_ptr<NodeAm> NodeAms::next(PollFilter filter) {
 
 Bytes NodeAms::reserved_bytes() const {
   const auto bytes_of = [](const std::unique_ptr<NodeAm>& message) { return message ? message->bytes() : 0; };
-  Bytes sum = boxes_.reserved_bytes(host_.rank(), bytes_of);
+  if (!is_used()) return 0;
+  Bytes sum = boxes_->reserved_bytes(host_.rank(), bytes_of);
   for (const auto& message : prepared_) sum += bytes_of(message);
   for (const auto& message : deferred_) sum += bytes_of(message);
   return sum;

@@ -37,20 +37,22 @@ using AmBoxes = NodeBoxes<std::unique_ptr<NodeAm>>;
 // The node messages of one rank: a conduit's hooks for peers that `reaches(peer)`.
 class NodeAms {
  public:
-  NodeAms(AmBoxes& boxes, sim::ModelHost host) : boxes_(boxes), host_(host) {}
+  // `boxes`: null if the card carries messages between node mates, too. Then the object reaches no rank.
+  NodeAms(AmBoxes* boxes, sim::ModelHost host) : boxes_(boxes), host_(host) {}
   NodeAms(const NodeAms&) = delete;
   NodeAms& operator=(const NodeAms&) = delete;
 
-  [[nodiscard]] bool reaches(Rank rank) const { return are_node_mates(host_, rank); }
+  [[nodiscard]] bool is_used() const { return boxes_ != nullptr; }
+  [[nodiscard]] bool reaches(Rank rank) const { return is_used() && are_node_mates(host_, rank); }
 
   // `room` is the size of the payload's memory.
   Status prepare(const conduit::AmHeader& header, Bytes room, conduit::AmBuffer& out);
   // Send the message. The payload is copied, so that its source may change. A Long's payload is copied to its
-  // destination.
-  void commit(const conduit::AmBuffer& buffer, const conduit::AmCommit& message);
+  // destination. The result is Status::ok.
+  Status commit(const conduit::AmBuffer& buffer, const conduit::AmCommit& message);
   void cancel(const conduit::AmBuffer& buffer);
   // Hand at most `budget` messages to the sink. Requests that arrive while only replies are wanted wait here, and free
-  // their slots.
+  // their slots. Call it only if is_used().
   unsigned poll(conduit::Delivery& sink, unsigned budget, conduit::PollFilter filter);
   // Return the memory of the rank's box, of the messages in it, and of messages prepared or waiting.
   [[nodiscard]] Bytes reserved_bytes() const;
@@ -59,7 +61,7 @@ class NodeAms {
   [[nodiscard]] std::unique_ptr<NodeAm> take_prepared(const conduit::AmBuffer& buffer);
   [[nodiscard]] std::unique_ptr<NodeAm> next(conduit::PollFilter filter);
 
-  AmBoxes& boxes_;
+  AmBoxes* boxes_;
   sim::ModelHost host_;
   std::vector<std::unique_ptr<NodeAm>> prepared_;  // by slot of the buffer; null: free
   std::deque<std::unique_ptr<NodeAm>> deferred_;   // requests that wait

@@ -180,8 +180,8 @@ TEST_CASE("every_parcel_is_taken_once_in_the_order_of_its_sender_at_the_same_tim
 TEST_CASE("requests_wait_without_a_slot_while_only_replies_are_wanted") {
   sim::Engine engine(options_for(2, 1));
   AmBoxes boxes(2, 2);
-  NodeAms sender(boxes, engine.host(Rank{0}));
-  NodeAms receiver(boxes, engine.host(Rank{1}));
+  NodeAms sender(&boxes, engine.host(Rank{0}));
+  NodeAms receiver(&boxes, engine.host(Rank{1}));
   const auto send = [&](std::int32_t number, bool is_reply) {
     conduit::AmBuffer buffer;
     if (sender.prepare(header_to(1, Category::short_message, 1, is_reply), 0, buffer) != Status::ok) return false;
@@ -213,7 +213,7 @@ TEST_CASE("requests_wait_without_a_slot_while_only_replies_are_wanted") {
 TEST_CASE("what_is_prepared_keeps_its_slot_until_it_is_sent_or_cancelled") {
   sim::Engine engine(options_for(2, 1));
   AmBoxes boxes(2, 2);
-  NodeAms sender(boxes, engine.host(Rank{0}));
+  NodeAms sender(&boxes, engine.host(Rank{0}));
   engine.start(Rank{0}, [&] {
     for (int round = 0; round < 3; ++round) {
       std::array<conduit::AmBuffer, 3> buffers;

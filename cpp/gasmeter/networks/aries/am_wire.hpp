@@ -1,13 +1,13 @@
 // Layout of an active message in a put with flag: the contents of the flag, and the parts of the data.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 
 #include "gasmeter/base/units.hpp"
 #include "gasmeter/conduit/am.hpp"
 #include "gasmeter/conduit/capabilities.hpp"
 #include "gasmeter/networks/aries/post_descriptor.hpp"
+#include "gasmeter/services/card_ams.hpp"
 
 namespace gasmeter::networks::aries {
 
@@ -61,7 +61,7 @@ static_assert(message_bytes(false, conduit::kMaxArguments, 4032) == 4096);
 static_assert(slots_for(4096) == 16);
 
 // Layout of a message at its target: its flag, then its data.
-inline constexpr Bytes kDataAt = alignof(std::max_align_t);
+inline constexpr Bytes kDataAt = services::kAlignment;
 [[nodiscard]] constexpr Bytes block_of(Bytes message) {
   return kDataAt + message;
 }

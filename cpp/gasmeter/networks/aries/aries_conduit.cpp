@@ -4,9 +4,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
-#include <string>
 
-#include "gasmeter/base/error.hpp"
 #include "gasmeter/conduit/prepare_check.hpp"
 #include "gasmeter/networks/aries/offered_atomics.hpp"
 
@@ -43,11 +41,9 @@ AriesConduit::AriesConduit(Domain& domain, sim::ModelHost host, const AriesOptio
       outgoing_(options.reply_slots),
       replies_("aries", 1, job.blocks()),
       larges_("aries", kLarges, kMostLong) {
-  capabilities_.max_request_medium = options.medium;
-  capabilities_.max_reply_medium = options.medium;
+  capabilities_.max_request_medium = capabilities_.max_reply_medium = options.medium;
   capabilities_.medium_for_two_arguments = 2 * sizeof(std::int32_t);
-  capabilities_.max_request_long = kMostLong;
-  capabilities_.max_reply_long = kMostLong;
+  capabilities_.max_request_long = capabilities_.max_reply_long = kMostLong;
   capabilities_.native_put = true;
   capabilities_.native_get = true;
   capabilities_.max_transfer = kMostTransfer;
@@ -154,10 +150,7 @@ void AriesConduit::keep_slots(std::uint16_t reply_slot, unsigned many) {
 // Prepare a message. A client's payload that fits no message leaves from where it lies.
 Status AriesConduit::prepare(const AmHeader& header, const void* client, Bytes least, Bytes most, AmBuffer& out) {
   const Bytes room = conduit::check_prepare("aries", capabilities_, header, least, most);
-  if (index(header.peer) >= job_.ranks()) {
-    throw UsageError("aries: message to rank " + std::to_string(index(header.peer)) + "; ranks are 0.." +
-                     std::to_string(job_.ranks() - 1));
-  }
+  services::check_peer("aries", header.peer, job_.ranks());
   const bool in_place = client != nullptr && room > capabilities_.long_in_place;
   const bool apart = header.category == Category::long_message &&
                      (in_place || room > most_packed_long(job_.room().message, header.arguments));
@@ -193,11 +186,8 @@ Status AriesConduit::commit(const AmBuffer& buffer, const AmCommit& commit, Oper
   const bool of_long = header.category == Category::long_message;
   const Bytes carried = use.is_apart ? 0 : commit.size;
   host_.charge(conduit::PrivatePrice::header_build);
-  use.word.category = static_cast<std::uint64_t>(header.category) & 3U;
-  use.word.is_reply = header.is_reply ? 1U : 0U;
+  services::describe(use.word, header, commit.handler);
   use.word.apart = use.is_apart ? 1U : 0U;
-  use.word.arguments = header.arguments & 31U;
-  use.word.handler = index(commit.handler);
   use.word.size = commit.size & 0xffffffU;
   use.message = message_bytes(of_long, header.arguments, carried);
   std::byte* const message = descriptors_.buffer(which);

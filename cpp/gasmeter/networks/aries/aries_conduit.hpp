@@ -4,11 +4,11 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <exception>
 #include <span>
 #include <vector>
 
 #include "gasmeter/base/buffer_pool.hpp"
+#include "gasmeter/base/fifo.hpp"
 #include "gasmeter/base/number_pool.hpp"
 #include "gasmeter/conduit/conduit.hpp"
 #include "gasmeter/conduit/counts.hpp"
@@ -122,9 +122,8 @@ class AriesConduit final : public conduit::Conduit, public conduit::CountsItself
   BufferPool replies_;  // a single buffer with all reply slots
   BufferPool larges_;
   std::vector<MemoryHandle> large_memory_;  // of the buffers that were used
-  std::vector<Incoming> deferred_;          // from first_deferred_ on
-  std::size_t first_deferred_ = 0;
-  std::vector<Incoming> owed_;  // credits that wait for a descriptor
+  Fifo<Incoming> deferred_;                 // requests
+  std::vector<Incoming> owed_;              // credits that wait for a descriptor
   Handling* handling_ = nullptr;
   bool news_ = false;  // a call that was refused may succeed now
   bool more_ = false;  // a poll has stopped before events

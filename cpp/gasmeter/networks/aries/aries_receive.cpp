@@ -1,7 +1,6 @@
 // The receiving half of the conduit.
 #include <bit>
 #include <cstring>
-#include <exception>
 #include <optional>
 
 #include "gasmeter/networks/aries/aries_conduit.hpp"
@@ -26,16 +25,14 @@ constexpr unsigned kArrivals = 20;
 unsigned AriesConduit::poll(Delivery& sink, unsigned budget, PollFilter filter) {
   more_ = false;
   host_.synchronise();
-  const bool has_deferred = filter == PollFilter::everything && first_deferred_ != deferred_.size();
+  const bool has_deferred = filter == PollFilter::everything && !deferred_.empty();
   if (!has_deferred && done_.empty() && domain_.is_empty(descriptors_.events()) && domain_.is_empty(arrivals_))
     return 0;
   news_ = take_completions();
   push_owed();
   unsigned handed = done_.report(sink, budget);
   handed += take_arrivals(sink, budget - handed, filter);
-  // No message arrived, but a resource is free again. Return 1, so that a caller that was refused tries again instead
-  // of going to sleep.
-  return handed == 0 && (news_ || more_) ? 1 : handed;
+  return services::poll_result(handed, news_ || more_);
 }
 
 void AriesConduit::serve() {
@@ -91,13 +88,8 @@ unsigned AriesConduit::take_arrivals(Delivery& sink, unsigned budget, PollFilter
       more_ = true;
       break;
     }
-    if (filter == PollFilter::everything && first_deferred_ != deferred_.size()) {
-      const Incoming request = deferred_[first_deferred_];
-      if (++first_deferred_ == deferred_.size()) {
-        deferred_.clear();
-        first_deferred_ = 0;
-      }
-      run_request(sink, request);
+    if (filter == PollFilter::everything && !deferred_.empty()) {
+      run_request(sink, deferred_.pop());
       ++handed;
       continue;
     }
@@ -114,7 +106,7 @@ unsigned AriesConduit::take_arrivals(Delivery& sink, unsigned budget, PollFilter
       run_reply(sink, message);
       ++handed;
     } else if (filter == PollFilter::replies_only) {
-      deferred_.push_back(message);
+      deferred_.push(message);
     } else {
       run_request(sink, message);
       ++handed;
@@ -128,31 +120,25 @@ void AriesConduit::run_request(Delivery& sink, const Incoming& request) {
   Handling handling{request};
   Handling* const outer = handling_;
   handling_ = &handling;
-  std::exception_ptr failure;
-  try {
+  const auto handle = [&] {
     hand_over(sink, request, job_.request(request.source, request.reply_slot, request.is_short));
-  } catch (...) {
-    failure = std::current_exception();
-  }
-  handling_ = outer;
-  if (handling.reply != Descriptors::kNone) {
-    send(handling.reply);
-  } else if (!handling.replied && !(owed_.empty() && send_credit(request))) {
-    owed_.push_back(request);
-  }
-  if (failure != nullptr) std::rethrow_exception(failure);
+  };
+  services::handle_then_free(handle, [&] {
+    handling_ = outer;
+    if (handling.reply != Descriptors::kNone) {
+      send(handling.reply);
+    } else if (!handling.replied && !(owed_.empty() && send_credit(request))) {
+      owed_.push_back(request);
+    }
+  });
 }
 
 void AriesConduit::run_reply(Delivery& sink, const Incoming& reply) {
-  std::exception_ptr failure;
-  try {
-    hand_over(sink, reply, job_.reply(domain_.rank(), reply.reply_slot, reply.is_short));
-  } catch (...) {
-    failure = std::current_exception();
-  }
-  give_back(reply.reply_slot);
-  news_ = true;
-  if (failure != nullptr) std::rethrow_exception(failure);
+  const auto handle = [&] { hand_over(sink, reply, job_.reply(domain_.rank(), reply.reply_slot, reply.is_short)); };
+  services::handle_then_free(handle, [&] {
+    give_back(reply.reply_slot);
+    news_ = true;
+  });
 }
 
 void AriesConduit::hand_over(Delivery& sink, const Incoming& message, std::byte* block) {
@@ -162,22 +148,14 @@ void AriesConduit::hand_over(Delivery& sink, const Incoming& message, std::byte*
   std::byte* const data = block + kDataAt;
   const bool of_long = word.kind() == Category::long_message;
   const Bytes carried = word.apart != 0 ? 0 : word.size;
-  AmView view;
-  view.source = message.source;
-  view.category = word.kind();
-  view.is_request = word.is_reply == 0;
-  view.handler = HandlerIndex{static_cast<std::uint8_t>(word.handler)};
-  view.arguments = {reinterpret_cast<const std::int32_t*>(data + arguments_at(of_long, carried)), word.arguments};
+  AmView view = services::view_of(word, message.source, data + arguments_at(of_long, carried));
   view.size = word.size;
   view.cookie = message.reply_slot;
   if (of_long) {
     std::uint64_t destination = 0;
     std::memcpy(&destination, data + destination_at(carried), sizeof destination);
     view.payload = reinterpret_cast<void*>(static_cast<std::uintptr_t>(destination));
-    if (carried != 0) {
-      host_.synchronise();  // node mates see the segment
-      host_.copy(view.payload, data, carried);
-    }
+    if (carried != 0) services::unpack_long(host_, view, data);
   } else if (view.category == Category::medium) {
     view.payload = data;
   }

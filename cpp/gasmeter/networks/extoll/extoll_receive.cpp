@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
-#include <exception>
 #include <optional>
 #include <string>
 #include <utility>
@@ -10,6 +9,7 @@
 #include "gasmeter/base/error.hpp"
 #include "gasmeter/networks/extoll/extoll_conduit.hpp"
 #include "gasmeter/networks/extoll/extoll_network.hpp"
+#include "gasmeter/services/card_ams.hpp"
 
 namespace gasmeter::networks::extoll {
 
@@ -47,9 +47,7 @@ unsigned ExtollConduit::poll(Delivery& sink, unsigned budget, PollFilter filter)
     handed += take_packet(*packet, &sink, filter) ? 1U : 0U;
   }
   if (!creditors_.empty()) return_credits();
-  // No message arrived, but a call that was refused may succeed now. Return 1, so that its caller tries again instead
-  // of going to sleep.
-  return handed == 0 && news_ ? 1 : handed;
+  return services::poll_result(handed, news_);
 }
 
 bool ExtollConduit::polls_in_vain() {
@@ -256,14 +254,9 @@ void ExtollConduit::deliver(Delivery& sink, Message& message) {
   void* const payload = message.header.kind() == Category::medium         ? message.data()
                         : message.header.kind() == Category::long_message ? message.destination
                                                                           : nullptr;
-  std::exception_ptr failure;
-  try {
-    hand_over(sink, message.header, message.source, message.arguments.data(), payload);
-  } catch (...) {
-    failure = std::current_exception();
-  }
-  store_.give(message);
-  if (failure != nullptr) std::rethrow_exception(failure);
+  services::handle_then_free(
+      [&] { hand_over(sink, message.header, message.source, message.arguments.data(), payload); },
+      [&] { store_.give(message); });
 }
 
 void ExtollConduit::hand_over(Delivery& sink, const WireHeader& header, Rank source, const std::int32_t* arguments,

@@ -1,13 +1,13 @@
 // Layout of an active message in a GM message: positions of its parts in a buffer.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 
 #include "gasmeter/base/units.hpp"
 #include "gasmeter/conduit/am.hpp"
 #include "gasmeter/conduit/capabilities.hpp"
 #include "gasmeter/networks/gm/event.hpp"
+#include "gasmeter/services/card_ams.hpp"
 
 namespace gasmeter::networks::gm {
 
@@ -32,10 +32,7 @@ struct AmWord {
 };
 static_assert(sizeof(AmWord) == 4);
 
-// Fields of a message before its arguments.
-struct ShortHeader {
-  AmWord word;
-};
+// Fields of a message before its arguments. A Short has only the word.
 struct MediumHeader {
   AmWord word;
   std::uint32_t size = 0;
@@ -46,34 +43,8 @@ struct LongHeader {
   std::uint64_t destination = 0;
 };
 
-[[nodiscard]] constexpr Bytes arguments_at(conduit::Category category) {
-  switch (category) {
-    case conduit::Category::medium:
-      return sizeof(MediumHeader);
-    case conduit::Category::long_message:
-      return sizeof(LongHeader);
-    case conduit::Category::short_message:
-      break;
-  }
-  return sizeof(ShortHeader);
-}
-
-[[nodiscard]] constexpr Bytes header_bytes(conduit::Category category, unsigned arguments) {
-  return arguments_at(category) + Bytes{arguments} * sizeof(std::int32_t);
-}
-
-// The payload is aligned for any type, as the buffers are.
-inline constexpr Bytes kAlignment = alignof(std::max_align_t);
-
-[[nodiscard]] constexpr Bytes payload_at(conduit::Category category, unsigned arguments) {
-  return (header_bytes(category, arguments) + kAlignment - 1) / kAlignment * kAlignment;
-}
+inline constexpr services::AmLayout kLayout{sizeof(AmWord), sizeof(MediumHeader), sizeof(LongHeader)};
 inline constexpr Bytes kMostMedium =
-    kMostMessage - payload_at(conduit::Category::medium, conduit::kMaxArguments);  // with 16 arguments
-
-// Bytes of a message that carries `size` bytes itself.
-[[nodiscard]] constexpr Bytes message_bytes(conduit::Category category, unsigned arguments, Bytes size) {
-  return size == 0 ? header_bytes(category, arguments) : payload_at(category, arguments) + size;
-}
+    kMostMessage - kLayout.payload_at(conduit::Category::medium, conduit::kMaxArguments);  // with 16 arguments
 
 }  // namespace gasmeter::networks::gm

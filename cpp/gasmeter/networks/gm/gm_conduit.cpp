@@ -2,7 +2,6 @@
 #include "gasmeter/networks/gm/gm_conduit.hpp"
 
 #include <cstring>
-#include <string>
 
 #include "gasmeter/base/error.hpp"
 #include "gasmeter/conduit/prepare_check.hpp"
@@ -29,15 +28,13 @@ GmConduit::GmConduit(GmPort& port, sim::ModelHost host, unsigned ranks, const Gm
       host_(host),
       limits_(limits),
       ranks_(ranks),
+      near_(near, host),
       sends_("gm", port.send_tokens(), kAmBuffer),
       awaited_(port.send_tokens()),
       tokens_(port.send_tokens()),
       receives_("gm", port.receive_tokens(), kAmBuffer) {
-  if (near != nullptr) near_.emplace(*near, host);
-  capabilities_.max_request_medium = kMostMedium;
-  capabilities_.max_reply_medium = kMostMedium;
-  capabilities_.max_request_long = kMostLong;
-  capabilities_.max_reply_long = kMostLong;
+  capabilities_.max_request_medium = capabilities_.max_reply_medium = kMostMedium;
+  capabilities_.max_request_long = capabilities_.max_reply_long = kMostLong;
   capabilities_.handlers_by_interrupt = limits.interrupts;
   capabilities_.native_put = limits.directed_puts;
   capabilities_.native_get = limits.gets;
@@ -60,8 +57,7 @@ void GmConduit::attach(std::span<std::byte> segment) {
 }
 
 Bytes GmConduit::reserved_bytes() const {
-  return port_.reserved_bytes() + sends_.memory().size() + receives_.memory().size() +
-         (near_ ? near_->reserved_bytes() : 0);
+  return port_.reserved_bytes() + sends_.memory().size() + receives_.memory().size() + near_.reserved_bytes();
 }
 
 // ---- resources of a message
@@ -72,11 +68,8 @@ void GmConduit::give_buffer(std::uint32_t which) {
 
 Status GmConduit::prepare(const AmHeader& header, const void* /*client*/, Bytes least, Bytes most, AmBuffer& out) {
   const Bytes room = conduit::check_prepare("gm", capabilities_, header, least, most);
-  if (index(header.peer) >= ranks_) {
-    throw UsageError("gm: message to rank " + std::to_string(index(header.peer)) + "; ranks are 0.." +
-                     std::to_string(ranks_ - 1));
-  }
-  if (is_near(header.peer)) return near_->prepare(header, room, out);
+  services::check_peer("gm", header.peer, ranks_);
+  if (near_.reaches(header.peer)) return near_.prepare(header, room, out);
   out.header = header;
   out.size = room;
   out.data = nullptr;
@@ -87,17 +80,14 @@ Status GmConduit::prepare(const AmHeader& header, const void* /*client*/, Bytes 
   const std::uint32_t which = sends_.take();
   awaited_[which] = static_cast<std::uint8_t>(sends);
   if (header.category != Category::short_message) {
-    out.data = sends_.at(which) + (apart ? kApartAt : payload_at(header.category, header.arguments));
+    out.data = sends_.at(which) + (apart ? kApartAt : kLayout.payload_at(header.category, header.arguments));
   }
   out.slot = which;
   return Status::ok;
 }
 
 void GmConduit::cancel(const AmBuffer& buffer) {
-  if (is_near(buffer.header.peer)) {
-    near_->cancel(buffer);
-    return;
-  }
+  if (near_.reaches(buffer.header.peer)) return near_.cancel(buffer);
   const auto which = static_cast<std::uint32_t>(buffer.slot);
   tokens_ += awaited_[which];
   awaited_[which] = 1;
@@ -112,10 +102,7 @@ Status GmConduit::commit(const AmBuffer& buffer, const AmCommit& commit, Operati
   const AmHeader& header = buffer.header;
   host_.charge(conduit::PrivatePrice::header_build);
   done_.add(local);
-  if (is_near(header.peer)) {
-    near_->commit(buffer, commit);
-    return Status::ok;
-  }
+  if (near_.reaches(header.peer)) return near_.commit(buffer, commit);
   const auto which = static_cast<std::uint32_t>(buffer.slot);
   std::byte* const message = sends_.at(which);
   const bool apart = awaited_[which] == 2 && commit.size != 0;
@@ -128,10 +115,7 @@ Status GmConduit::commit(const AmBuffer& buffer, const AmCommit& commit, Operati
     ++tokens_;
   }
   AmWord word;
-  word.category = static_cast<std::uint32_t>(header.category) & 3U;
-  word.is_reply = header.is_reply ? 1 : 0;
-  word.arguments = header.arguments & 31U;
-  word.handler = index(commit.handler);
+  services::describe(word, header, commit.handler);
   word.packed = header.category == Category::long_message && !apart ? 1 : 0;
   const auto size = static_cast<std::uint32_t>(commit.size);
   if (header.category == Category::medium) {
@@ -144,9 +128,10 @@ Status GmConduit::commit(const AmBuffer& buffer, const AmCommit& commit, Operati
     std::memcpy(message, &word, sizeof word);
   }
   if (header.arguments != 0) {
-    std::memcpy(message + arguments_at(header.category), commit.arguments.data(), commit.arguments.size_bytes());
+    std::memcpy(message + kLayout.arguments_at(header.category), commit.arguments.data(),
+                commit.arguments.size_bytes());
   }
-  const Bytes bytes = message_bytes(header.category, header.arguments, apart ? 0 : commit.size);
+  const Bytes bytes = kLayout.message_bytes(header.category, header.arguments, apart ? 0 : commit.size);
   if (port_.send(header.peer, message, bytes, kAmSize, priority_of(header), which) != Status::ok) out_of_tokens();
   return Status::ok;
 }

@@ -5,18 +5,18 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <exception>
 #include <optional>
 #include <span>
 #include <vector>
 
 #include "gasmeter/base/buffer_pool.hpp"
+#include "gasmeter/base/fifo.hpp"
 #include "gasmeter/conduit/conduit.hpp"
 #include "gasmeter/conduit/local_completions.hpp"
 #include "gasmeter/conduit/reserves_memory.hpp"
 #include "gasmeter/networks/gm/am_wire.hpp"
 #include "gasmeter/networks/gm/gm_port.hpp"
-#include "gasmeter/networks/gm/local_memory.hpp"
+#include "gasmeter/services/card_memory.hpp"
 #include "gasmeter/services/node_ams.hpp"
 
 namespace gasmeter::networks::gm {
@@ -63,17 +63,17 @@ class GmConduit final : public conduit::Conduit, public conduit::ReservesMemory 
   // itself waits for room for a reply. Replies therefore never wait.
   static constexpr unsigned kReplyTokens = 2;
 
+  using Memory = services::CardMemory<GmPort>;
   // A put or get in flight, by the number of its buffer.
   struct Operation {
     conduit::OperationId root = conduit::kNoOperation;
     conduit::OperationId local = conduit::kNoOperation;
     void* copy_to = nullptr;  // destination of a get's data in the buffer
     Bytes bytes = 0;
-    LocalMemory::Reached reached{};
+    Memory::Reached reached{};
   };
 
   // ---- sending
-  [[nodiscard]] bool is_near(Rank rank) const { return near_ && near_->reaches(rank); }
   void give_buffer(std::uint32_t which);
   [[noreturn]] static void out_of_tokens();
 
@@ -96,15 +96,14 @@ class GmConduit final : public conduit::Conduit, public conduit::ReservesMemory 
   unsigned ranks_;
   conduit::Capabilities capabilities_;
   conduit::LocalCompletions done_;
-  std::optional<services::NodeAms> near_;
+  services::NodeAms near_;
   BufferPool sends_;                   // send buffers, one for each token
   std::vector<std::uint8_t> awaited_;  // by buffer: sends in flight, or prepared
   unsigned tokens_;                    // send tokens that no message or transfer has taken
   std::vector<Operation> operations_;  // by buffer; empty: the conduit has no transfers by the card
-  std::optional<LocalMemory> memory_;  // from attach() on, if the conduit transfers or pins
+  std::optional<Memory> memory_;       // from attach() on, if the conduit transfers or pins
   BufferPool receives_;
-  std::vector<Event> deferred_;  // requests, from first_deferred_ on
-  std::size_t first_deferred_ = 0;
+  Fifo<Event> deferred_;  // requests
 };
 
 }  // namespace gasmeter::networks::gm

@@ -1,6 +1,5 @@
 // The receiving half of the conduit.
 #include <cstring>
-#include <exception>
 
 #include "gasmeter/base/error.hpp"
 #include "gasmeter/networks/gm/gm_conduit.hpp"
@@ -18,16 +17,11 @@ unsigned GmConduit::poll(Delivery& sink, unsigned budget, PollFilter filter) {
   bool has_room = false;  // a call that was refused may succeed now
   bool idle = true;
   unsigned handed = done_.report(sink, budget);
-  if (near_) handed += near_->poll(sink, budget - handed, filter);
+  if (near_.is_used()) handed += near_.poll(sink, budget - handed, filter);
   while (handed < budget) {
-    if (filter == PollFilter::everything && first_deferred_ != deferred_.size()) {
-      const Event request = deferred_[first_deferred_];
-      if (++first_deferred_ == deferred_.size()) {
-        deferred_.clear();
-        first_deferred_ = 0;
-      }
+    if (filter == PollFilter::everything && !deferred_.empty()) {
       ++handed;
-      deliver(sink, request);
+      deliver(sink, deferred_.pop());
       continue;
     }
     const std::optional<Event> event = port_.poll();
@@ -51,9 +45,7 @@ unsigned GmConduit::poll(Delivery& sink, unsigned budget, PollFilter filter) {
       ++handed;
     }
   }
-  // No message arrived, but a token came back. Return 1, so that a caller that was refused tries again instead of going
-  // to sleep.
-  return handed == 0 && has_room ? 1 : handed;
+  return services::poll_result(handed, has_room);
 }
 
 void GmConduit::provide(std::uint32_t which, Priority priority) {
@@ -65,49 +57,36 @@ void GmConduit::provide(std::uint32_t which, Priority priority) {
 // Take a message. Return true if it was handed over.
 bool GmConduit::take(const Event& event, Delivery& sink, PollFilter filter) {
   if (event.priority == Priority::low && filter == PollFilter::replies_only) {
-    deferred_.push_back(event);
+    deferred_.push(event);
     return false;
   }
   deliver(sink, event);
   return true;
 }
 
-// The buffer is provided again, even if the handler throws.
 void GmConduit::deliver(Delivery& sink, const Event& event) {
   const auto which = static_cast<std::uint32_t>(event.id);
-  std::exception_ptr failure;
-  try {
-    hand_over(sink, event.peer, receives_.at(which));
-  } catch (...) {
-    failure = std::current_exception();
-  }
-  provide(which, event.priority);
-  if (failure != nullptr) std::rethrow_exception(failure);
+  services::handle_then_free([&] { hand_over(sink, event.peer, receives_.at(which)); },
+                             [&] { provide(which, event.priority); });
 }
 
 void GmConduit::hand_over(Delivery& sink, Rank from, std::byte* message) {
   AmWord word;
   std::memcpy(&word, message, sizeof word);
   const Category category = word.kind();
-  AmView view;
-  view.source = from;
-  view.category = category;
-  view.is_request = word.is_reply == 0;
-  view.handler = HandlerIndex{static_cast<std::uint8_t>(word.handler)};
-  view.arguments = {reinterpret_cast<const std::int32_t*>(message + arguments_at(category)), word.arguments};
+  AmView view = services::view_of(word, from, message + kLayout.arguments_at(category));
   if (category == Category::medium) {
     MediumHeader medium;
     std::memcpy(&medium, message, sizeof medium);
     view.size = medium.size;
-    view.payload = message + payload_at(category, word.arguments);
+    view.payload = message + kLayout.payload_at(category, word.arguments);
   } else if (category == Category::long_message) {
     LongHeader of_long;
     std::memcpy(&of_long, message, sizeof of_long);
     view.size = of_long.size;
     view.payload = reinterpret_cast<void*>(static_cast<std::uintptr_t>(of_long.destination));
     if (word.packed != 0 && view.size != 0) {
-      host_.synchronise();  // node mates see the segment
-      host_.copy(view.payload, message + payload_at(category, word.arguments), view.size);
+      services::unpack_long(host_, view, message + kLayout.payload_at(category, word.arguments));
     }
   }
   sink.arrived(view);

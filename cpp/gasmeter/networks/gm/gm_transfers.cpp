@@ -26,7 +26,8 @@ void GmConduit::open_memory(std::span<std::byte> segment) {
     }
     limits.pages = limits.pages == 0 ? pages : std::min(limits.pages, pages);
   }
-  memory_.emplace(port_, host_, limits, segment);
+  memory_.emplace("gm", port_, services::PricedPinner(host_, limits.page), limits);
+  if (!segment.empty()) memory_->place_segment(segment);
   capabilities_.pins = limits;
   if (!limits_.registers) return;
   capabilities_.max_transfer = kMostTransfer;
@@ -58,7 +59,7 @@ Status GmConduit::put(Rank peer, void* to, const void* from, Bytes bytes, Operat
   const bool at_return = local == conduit::kAtReturn;
   const bool outside = bytes != 0 && is_outside(from, bytes);
   const bool copied = bytes != 0 && (at_return || (outside && bytes <= most_copied()));
-  LocalMemory::Reached reached;
+  Memory::Reached reached;
   if (outside && !copied && !memory_->reach(from, bytes, reached)) return Status::no_resource;
   const std::uint32_t which = take_transfer(root);
   Operation& operation = operations_[which];
@@ -79,7 +80,7 @@ Status GmConduit::get(Rank peer, void* to, const void* from, Bytes bytes, Operat
   if (tokens_ <= kReplyTokens) return Status::no_resource;
   const bool outside = bytes != 0 && is_outside(to, bytes);
   const bool copied = outside && bytes <= most_copied();
-  LocalMemory::Reached reached;
+  Memory::Reached reached;
   if (outside && !copied && !memory_->reach(to, bytes, reached)) return Status::no_resource;
   const std::uint32_t which = take_transfer(root);
   Operation& operation = operations_[which];
@@ -100,7 +101,7 @@ void GmConduit::finish(std::uint32_t which) {
     host_.synchronise();  // node mates may read the destination
     host_.copy(operation.copy_to, sends_.at(which), operation.bytes);
   }
-  if (operation.reached.region != services::kNoRegion) memory_->leave(operation.reached);
+  memory_->leave(operation.reached);
   done_.add(operation.local);
   done_.add(operation.root);
   operation = {};
@@ -113,7 +114,8 @@ Status GmConduit::pin(std::span<std::byte> memory, conduit::Pin& pinned) {
 }
 
 void GmConduit::unpin(conduit::Pin pinned) {
-  capabilities_.native_pin ? memory_->unpin(pinned) : Conduit::unpin(pinned);
+  if (!capabilities_.native_pin) return Conduit::unpin(pinned);
+  (void)memory_->unpin(pinned);
 }
 
 void GmConduit::forget(std::span<const std::byte> memory) {

@@ -1,13 +1,12 @@
 // Layout of an active message in a send: the contents of its immediate data, and positions of its parts.
 #pragma once
 
-#include <algorithm>
-#include <cstddef>
 #include <cstdint>
 
 #include "gasmeter/base/units.hpp"
 #include "gasmeter/conduit/am.hpp"
 #include "gasmeter/conduit/capabilities.hpp"
+#include "gasmeter/services/card_ams.hpp"
 
 namespace gasmeter::networks::ibv {
 
@@ -49,29 +48,18 @@ struct LongHeader {
   std::uint32_t size = 0;
 };
 
-[[nodiscard]] constexpr Bytes arguments_at(conduit::Category category) {
-  switch (category) {
-    case conduit::Category::medium:
-      return sizeof(MediumHeader);
-    case conduit::Category::long_message:
-      return sizeof(LongHeader);
-    case conduit::Category::short_message:
-      break;
-  }
-  return 0;
-}
-
+inline constexpr services::AmLayout kLayout{0, sizeof(MediumHeader), sizeof(LongHeader)};
 [[nodiscard]] constexpr Bytes header_bytes(conduit::Category category, unsigned arguments) {
-  return arguments_at(category) + (1 + Bytes{arguments}) * sizeof(std::int32_t);
+  return kLayout.header_bytes(category, 1 + arguments);
 }
 
 // Receive buffers begin half an alignment before an aligned address. A Medium's payload is then aligned for any type,
 // also with 16 arguments, where it begins 72 bytes into the message. A Long's payload is copied anyhow. The payload is
 // aligned in its send buffer, where the message begins half an alignment later. Another alignment before the message
 // has room for a ring's header.
-inline constexpr Bytes kAlignment = alignof(std::max_align_t);
+using services::kAlignment;
 inline constexpr Bytes kHalf = kAlignment / 2;
-inline constexpr Bytes kBufferStride = (kMostMessage + 2 * kAlignment - 1) / kAlignment * kAlignment;
+inline constexpr Bytes kBufferStride = services::aligned(kMostMessage + kAlignment);
 inline constexpr Bytes kSendStride = kBufferStride + kAlignment;
 
 // Offset of a message in its send buffer.
@@ -79,8 +67,7 @@ inline constexpr Bytes kSendStride = kBufferStride + kAlignment;
   return kAlignment + (category == conduit::Category::long_message ? kAlignment : kHalf);
 }
 [[nodiscard]] constexpr Bytes payload_at(conduit::Category category, unsigned arguments) {
-  const Bytes first = message_at(category) + header_bytes(category, arguments);
-  return (first + kAlignment - 1) / kAlignment * kAlignment - message_at(category);
+  return services::aligned(message_at(category) + header_bytes(category, arguments)) - message_at(category);
 }
 static_assert(kAlignment == 16);
 static_assert(payload_at(conduit::Category::medium, conduit::kMaxArguments) + kMostMedium == kMostMessage);

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
-#include <string>
 
 #include "gasmeter/base/error.hpp"
 #include "gasmeter/conduit/prepare_check.hpp"
@@ -63,6 +62,7 @@ IbvConduit::IbvConduit(IbvContext& context, sim::ModelHost host, unsigned ranks,
     : context_(context),
       host_(host),
       limits_(checked(limits)),
+      near_(near, host),
       peers_(ranks),
       requests_left_(requests_at_once(limits, ranks)),
       sends_left_(limits.all_sends),
@@ -71,15 +71,12 @@ IbvConduit::IbvConduit(IbvContext& context, sim::ModelHost host, unsigned ranks,
       large_("ibv", limits.large_buffers, kMostLong),
       receives_("ibv", requests_posted_ + requests_left_ + 1, kBufferStride),
       rings_(ranks, limits.rings),
-      pins_(host, limits.pins),
+      memory_("ibv", context, services::PricedPinner(host, limits.pins.page), limits.pins),
       operations_(limits.all_sends) {
   limits_.banked = banked_at_most(limits, ranks);
-  if (near != nullptr) near_.emplace(*near, host);
   for (Peer& peer : peers_) peer.credits = static_cast<std::uint16_t>(limits.peer_requests);
-  capabilities_.max_request_medium = kMostMedium;
-  capabilities_.max_reply_medium = kMostMedium;
-  capabilities_.max_request_long = kMostLong;
-  capabilities_.max_reply_long = kMostLong;
+  capabilities_.max_request_medium = capabilities_.max_reply_medium = kMostMedium;
+  capabilities_.max_request_long = capabilities_.max_reply_long = kMostLong;
   capabilities_.native_put = true;
   capabilities_.native_get = true;
   capabilities_.native_pin = true;
@@ -97,67 +94,24 @@ IbvConduit::IbvConduit(IbvContext& context, sim::ModelHost host, unsigned ranks,
 void IbvConduit::attach(std::span<std::byte> segment) {
   if (segment.empty()) return;
   context_.register_memory(segment);
-  pins_.place_segment(segment);
+  memory_.place_segment(segment);
 }
 
 Bytes IbvConduit::reserved_bytes() const {
-  Bytes sum = context_.reserved_bytes() + (near_ ? near_->reserved_bytes() : 0) + rings_.memory().size();
+  Bytes sum = context_.reserved_bytes() + near_.reserved_bytes() + rings_.memory().size();
   for (const BufferPool* const each : {&small_, &large_, &receives_}) sum += each->memory().size();
   return sum;
 }
 
 // ---- memory outside the segment
 
-// Only the segment stays registered. Other memory may be registered by a transfer that is about to end, so each
-// transfer calls reach() itself.
 bool IbvConduit::is_outside(const void* memory, Bytes bytes) const {
-  return limits_.pins_outside ? !pins_.is_segment(memory, bytes) : !context_.is_registered(memory, bytes);
+  return limits_.pins_outside ? !memory_.is_segment(memory, bytes) : !context_.is_registered(memory, bytes);
 }
 
 // Small transfers are copied: a look-up and a registration would take longer.
 bool IbvConduit::is_reached(Bytes bytes) const {
   return limits_.pins_outside && bytes > kMostMessage;
-}
-
-// Register memory. Return false if the regions in use leave no room.
-bool IbvConduit::reach(const void* memory, Bytes bytes, Reached& reached) {
-  reached.region = pins_.acquire(memory, bytes);
-  if (reached.region == services::kNoRegion) return false;
-  reached.memory = {static_cast<std::byte*>(const_cast<void*>(memory)), bytes};
-  context_.admit(reached.memory);
-  return true;
-}
-
-void IbvConduit::leave(const Reached& reached) {
-  context_.dismiss(reached.memory);
-  pins_.release(reached.region);
-}
-
-Status IbvConduit::pin(std::span<std::byte> memory, conduit::Pin& pinned) {
-  Reached reached;
-  if (!reach(memory.data(), memory.size(), reached)) return Status::no_resource;
-  const auto free = std::find_if(pinned_.begin(), pinned_.end(),
-                                 [](const Reached& each) { return each.region == services::kNoRegion; });
-  pinned = conduit::Pin{static_cast<std::uint32_t>(free - pinned_.begin())};
-  if (free == pinned_.end()) {
-    pinned_.push_back(reached);
-  } else {
-    *free = reached;
-  }
-  return Status::ok;
-}
-
-void IbvConduit::unpin(conduit::Pin pinned) {
-  const auto which = static_cast<std::size_t>(pinned);
-  if (which >= pinned_.size() || pinned_[which].region == services::kNoRegion) {
-    throw UsageError("ibv: memory " + std::to_string(which) + " is unpinned, which is not pinned; unpin each pin once");
-  }
-  leave(pinned_[which]);
-  pinned_[which] = {};
-}
-
-void IbvConduit::forget(std::span<const std::byte> memory) {
-  pins_.forget(memory);
 }
 
 // ---- resources of a message
@@ -191,11 +145,8 @@ void IbvConduit::give_buffer(std::uint32_t which) {
 
 Status IbvConduit::prepare(const AmHeader& header, const void* /*client*/, Bytes least, Bytes most, AmBuffer& out) {
   const Bytes room = conduit::check_prepare("ibv", capabilities_, header, least, most);
-  if (index(header.peer) >= peers_.size()) {
-    throw UsageError("ibv: message to rank " + std::to_string(index(header.peer)) + "; ranks are 0.." +
-                     std::to_string(peers_.size() - 1));
-  }
-  if (is_near(header.peer)) return near_->prepare(header, room, out);
+  services::check_peer("ibv", header.peer, peers_.size());
+  if (near_.reaches(header.peer)) return near_.prepare(header, room, out);
   out.header = header;
   out.size = room;
   out.data = nullptr;
@@ -219,10 +170,7 @@ Status IbvConduit::prepare(const AmHeader& header, const void* /*client*/, Bytes
 }
 
 void IbvConduit::cancel(const AmBuffer& buffer) {
-  if (is_near(buffer.header.peer)) {
-    near_->cancel(buffer);
-    return;
-  }
+  if (near_.reaches(buffer.header.peer)) return near_.cancel(buffer);
   give_buffer(static_cast<std::uint32_t>(buffer.slot));
   if (buffer.header.is_reply) return;
   ++peers_[index(buffer.header.peer)].credits;
@@ -241,15 +189,9 @@ Status IbvConduit::commit(const AmBuffer& buffer, const AmCommit& commit, Operat
   const Rank to = header.peer;
   host_.charge(conduit::PrivatePrice::header_build);
   done_.add(local);
-  if (is_near(to)) {
-    near_->commit(buffer, commit);
-    return Status::ok;
-  }
+  if (near_.reaches(to)) return near_.commit(buffer, commit);
   AmWord word;
-  word.category = static_cast<std::uint32_t>(header.category) & 3U;
-  word.is_reply = header.is_reply ? 1 : 0;
-  word.arguments = header.arguments & 31U;
-  word.handler = index(commit.handler);
+  services::describe(word, header, commit.handler);
   const bool apart = operations_[which].large != kNone && commit.size != 0;
   word.packed = header.category == Category::long_message && !apart ? 1 : 0;
   const Bytes bytes = message_bytes(header.category, header.arguments, apart ? 0 : commit.size);
@@ -275,7 +217,7 @@ Status IbvConduit::commit(const AmBuffer& buffer, const AmCommit& commit, Operat
     std::memcpy(message, &of_long, sizeof of_long);
   }
   const AmFlow flow = take_flow(to, header.is_reply);
-  std::byte* const arguments = message + arguments_at(header.category);
+  std::byte* const arguments = message + kLayout.arguments_at(header.category);
   std::memcpy(arguments, &flow, sizeof flow);
   if (header.arguments != 0) {
     std::memcpy(arguments + sizeof flow, commit.arguments.data(), commit.arguments.size_bytes());
@@ -383,8 +325,8 @@ Status IbvConduit::put(Rank peer, void* to, const void* from, Bytes bytes, Opera
   const bool outside = !inlined && is_outside(from, bytes);
   const bool copied = !inlined && (at_return || (outside && !is_reached(bytes)));
   if (!has_room(peer, 1, copied && bytes > kMostMessage, false)) return Status::no_resource;
-  Reached reached;
-  if (outside && !copied && !reach(from, bytes, reached)) return Status::no_resource;
+  Memory::Reached reached;
+  if (outside && !copied && !memory_.reach(from, bytes, reached)) return Status::no_resource;
   const std::uint32_t which = take_buffer(peer, 1, false);
   operations_[which].root = root;
   operations_[which].reached = reached;
@@ -414,8 +356,8 @@ Status IbvConduit::get(Rank peer, void* to, const void* from, Bytes bytes, Opera
   const bool outside = bytes != 0 && is_outside(to, bytes);
   const bool copied = outside && !is_reached(bytes);
   if (!has_room(peer, 1, copied && bytes > kMostMessage, false)) return Status::no_resource;
-  Reached reached;
-  if (outside && !copied && !reach(to, bytes, reached)) return Status::no_resource;
+  Memory::Reached reached;
+  if (outside && !copied && !memory_.reach(to, bytes, reached)) return Status::no_resource;
   const std::uint32_t which = take_buffer(peer, 1, false);
   Operation& operation = operations_[which];
   operation.reached = reached;

@@ -5,19 +5,18 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <exception>
-#include <optional>
 #include <span>
 #include <vector>
 
 #include "gasmeter/base/buffer_pool.hpp"
+#include "gasmeter/base/fifo.hpp"
 #include "gasmeter/conduit/conduit.hpp"
 #include "gasmeter/conduit/local_completions.hpp"
 #include "gasmeter/conduit/reserves_memory.hpp"
 #include "gasmeter/networks/ibv/am_rings.hpp"
 #include "gasmeter/networks/ibv/am_wire.hpp"
 #include "gasmeter/networks/ibv/ibv_context.hpp"
-#include "gasmeter/services/modelled_pins.hpp"
+#include "gasmeter/services/card_memory.hpp"
 #include "gasmeter/services/node_ams.hpp"
 
 namespace gasmeter::networks::ibv {
@@ -56,9 +55,9 @@ class IbvConduit final : public conduit::Conduit, public conduit::ReservesMemory
   [[nodiscard]] bool offloads(conduit::AtomicType type, conduit::AtomicOps ops) const override;
   // Throws UsageError for an operation without an instruction of the adapter.
   Status atomic(Rank peer, const conduit::RemoteAtomic& atomic, conduit::OperationId root) override;
-  Status pin(std::span<std::byte> memory, conduit::Pin& pinned) override;
-  void unpin(conduit::Pin pinned) override;
-  void forget(std::span<const std::byte> memory) override;
+  Status pin(std::span<std::byte> memory, conduit::Pin& pinned) override { return memory_.pin(memory, pinned); }
+  void unpin(conduit::Pin pinned) override { (void)memory_.unpin(pinned); }
+  void forget(std::span<const std::byte> memory) override { memory_.forget(memory); }
   unsigned poll(conduit::Delivery& sink, unsigned budget, conduit::PollFilter filter) override;
   [[nodiscard]] Bytes reserved_bytes() const override;
 
@@ -66,7 +65,7 @@ class IbvConduit final : public conduit::Conduit, public conduit::ReservesMemory
   [[nodiscard]] unsigned credits(Rank peer) const { return peers_[index(peer)].credits; }
   [[nodiscard]] std::uint64_t hidden_replies() const { return hidden_replies_; }
   [[nodiscard]] std::size_t granted_rings() const { return rings_.granted(); }
-  [[nodiscard]] const services::CacheCounters& registrations() const { return pins_.counters(); }
+  [[nodiscard]] const services::CacheCounters& registrations() const { return memory_.counters(); }
 
  private:
   static constexpr std::uint32_t kNone = 0xffffffffU;
@@ -78,11 +77,7 @@ class IbvConduit final : public conduit::Conduit, public conduit::ReservesMemory
     std::uint16_t emptied = 0;  // slots of the peer's ring that the next message returns
     bool owed = false;          // the peer is in owed_
   };
-  // Memory that is registered for a transfer or a pin.
-  struct Reached {
-    services::RegionNumber region = services::kNoRegion;
-    std::span<std::byte> memory{};
-  };
+  using Memory = services::CardMemory<IbvContext>;
   // An operation that ends with a completion, by the number of its buffer.
   struct Operation {
     Rank peer{};
@@ -93,11 +88,10 @@ class IbvConduit final : public conduit::Conduit, public conduit::ReservesMemory
     void* copy_to = nullptr;  // destination of a get's or an atomic's result that is not registered
     const std::byte* copy_from = nullptr;
     Bytes bytes = 0;
-    Reached reached{};
+    Memory::Reached reached{};
   };
 
   // ---- sending
-  [[nodiscard]] bool is_near(Rank rank) const { return near_ && near_->reaches(rank); }
   [[nodiscard]] bool has_room(Rank peer, unsigned sends, bool large, bool is_reply) const;
   std::uint32_t take_buffer(Rank peer, unsigned sends, bool large);
   void give_buffer(std::uint32_t which);
@@ -109,8 +103,6 @@ class IbvConduit final : public conduit::Conduit, public conduit::ReservesMemory
   void push_owed();
   [[nodiscard]] bool is_outside(const void* memory, Bytes bytes) const;
   [[nodiscard]] bool is_reached(Bytes bytes) const;
-  [[nodiscard]] bool reach(const void* memory, Bytes bytes, Reached& reached);
-  void leave(const Reached& reached);
   [[nodiscard]] std::byte* place(std::uint32_t which, Bytes bytes);
 
   // ---- receiving
@@ -126,8 +118,7 @@ class IbvConduit final : public conduit::Conduit, public conduit::ReservesMemory
                                     std::int64_t& vain_looks);
   [[nodiscard]] bool poll_ring(std::size_t which, conduit::Delivery& sink, conduit::PollFilter filter);
   [[nodiscard]] bool deliver_ringed(std::size_t which, conduit::Delivery& sink, const RingHeader& header);
-  [[nodiscard]] std::exception_ptr run(conduit::Delivery& sink, Rank from, AmWord word, std::byte* message,
-                                       bool& replied);
+  void run(conduit::Delivery& sink, Rank from, AmWord word, std::byte* message, bool& replied);
   void hand_over(conduit::Delivery& sink, Rank from, AmWord word, std::byte* message);
 
   IbvContext& context_;
@@ -135,7 +126,7 @@ class IbvConduit final : public conduit::Conduit, public conduit::ReservesMemory
   IbvLimits limits_;
   conduit::Capabilities capabilities_;
   conduit::LocalCompletions done_;
-  std::optional<services::NodeAms> near_;
+  services::NodeAms near_;
   std::vector<Peer> peers_;
   unsigned requests_left_ = 0;
   unsigned sends_left_ = 0;
@@ -146,16 +137,14 @@ class IbvConduit final : public conduit::Conduit, public conduit::ReservesMemory
   AmRings rings_;
   std::size_t next_ring_ = 0;                        // the next ring to poll
   std::array<std::vector<std::byte>, 2> relocated_;  // Mediums out of rings: a request, and a reply in its handler
-  services::ModelledPins pins_;
-  std::vector<Reached> pinned_;           // by pin(), by number
-  std::vector<Operation> operations_;     // by number of its small buffer
-  std::uint32_t spare_ = 0;               // receive buffer that replaces one in use
-  std::vector<WorkCompletion> deferred_;  // requests, from first_deferred_ on
-  std::size_t first_deferred_ = 0;
-  std::vector<Rank> owed_;      // peers that wait for room for a hidden reply
-  std::vector<Rank> promised_;  // peers that wait for a credit and room to be granted a ring
-  bool* replied_ = nullptr;     // of the request whose handler runs
-  bool news_ = false;           // a call that was refused may succeed now
+  Memory memory_;                                    // outside the segment, of transfers and pins
+  std::vector<Operation> operations_;                // by number of its small buffer
+  std::uint32_t spare_ = 0;                          // receive buffer that replaces one in use
+  Fifo<WorkCompletion> deferred_;                    // requests
+  std::vector<Rank> owed_;                           // peers that wait for room for a hidden reply
+  std::vector<Rank> promised_;                       // peers that wait for a credit and room to be granted a ring
+  bool* replied_ = nullptr;                          // of the request whose handler runs
+  bool news_ = false;                                // a call that was refused may succeed now
   std::uint64_t hidden_replies_ = 0;
 };
 

@@ -2,7 +2,6 @@
 #include <array>
 #include <bit>
 #include <cstring>
-#include <exception>
 #include <span>
 #include <vector>
 
@@ -24,7 +23,7 @@ AmWord word_of(const WorkCompletion& completion) {
 // Return the AmFlow of a message.
 AmFlow flow_of(const std::byte* message, AmWord word) {
   AmFlow flow;
-  std::memcpy(&flow, message + arguments_at(word.kind()), sizeof flow);
+  std::memcpy(&flow, message + kLayout.arguments_at(word.kind()), sizeof flow);
   return flow;
 }
 // Return the credits and slots of a hidden reply.
@@ -45,17 +44,12 @@ unsigned IbvConduit::poll(Delivery& sink, unsigned budget, PollFilter filter) {
   }
   unsigned handed = done_.report(sink, budget);
   push_owed();
-  if (near_) handed += near_->poll(sink, budget - handed, filter);
+  if (near_.is_used()) handed += near_.poll(sink, budget - handed, filter);
   std::int64_t vain_looks = 0;
   if (handed < budget) handed += poll_rings(sink, budget - handed, filter, vain_looks);
   while (handed < budget) {
-    if (filter == PollFilter::everything && first_deferred_ != deferred_.size()) {
-      const WorkCompletion request = deferred_[first_deferred_];
-      if (++first_deferred_ == deferred_.size()) {
-        deferred_.clear();
-        first_deferred_ = 0;
-      }
-      if (deliver_request(sink, request)) ++handed;
+    if (filter == PollFilter::everything && !deferred_.empty()) {
+      if (deliver_request(sink, deferred_.pop())) ++handed;
       continue;
     }
     const auto completion = context_.poll_received();
@@ -70,9 +64,7 @@ unsigned IbvConduit::poll(Delivery& sink, unsigned budget, PollFilter filter) {
   if (vain_looks != 0 && (!idle || handed != 0 || news_)) {
     host_.spend(context_.parameters().ring_look() * vain_looks, sim::Step::scan);
   }
-  // No message arrived, but a resource is free again. Return 1, so that a caller that was refused tries again instead
-  // of going to sleep.
-  return handed == 0 && news_ ? 1 : handed;
+  return services::poll_result(handed, news_);
 }
 
 // ---- completions of this rank's work requests
@@ -84,7 +76,7 @@ void IbvConduit::finish(const WorkCompletion& completion) {
     host_.synchronise();  // node mates may read the destination
     host_.copy(operation.copy_to, operation.copy_from, operation.bytes);
   }
-  if (operation.reached.region != services::kNoRegion) leave(operation.reached);
+  memory_.leave(operation.reached);
   done_.add(operation.root);
   done_.add(operation.local);
   give_buffer(which);
@@ -129,7 +121,7 @@ bool IbvConduit::take(const WorkCompletion& completion, Delivery& sink, PollFilt
   const AmWord word = word_of(completion);
   if (word.is_reply == 0) {
     if (filter == PollFilter::replies_only) {
-      deferred_.push_back(completion);
+      deferred_.push(completion);
       return false;
     }
     return deliver_request(sink, completion);
@@ -151,11 +143,12 @@ bool IbvConduit::deliver_request(Delivery& sink, const WorkCompletion& completio
   post_receive(spare_, false);
   bool replied = false;
   const AmWord word = word_of(completion);
-  const std::exception_ptr failure = run(sink, completion.peer, word, receives_.at(which) + kHalf, replied);
-  spare_ = which;
-  if (!replied) bank(completion.peer);
-  count_small(completion.peer, completion.bytes);
-  if (failure != nullptr) std::rethrow_exception(failure);
+  const auto handle = [&] { run(sink, completion.peer, word, receives_.at(which) + kHalf, replied); };
+  services::handle_then_free(handle, [&] {
+    spare_ = which;
+    if (!replied) bank(completion.peer);
+    count_small(completion.peer, completion.bytes);
+  });
   return word.is_hidden == 0;
 }
 
@@ -165,34 +158,27 @@ void IbvConduit::deliver_reply(Delivery& sink, const WorkCompletion& completion)
   std::byte* const message = receives_.at(which) + kHalf;
   const AmFlow flow = flow_of(message, word);
   bool replied = true;
-  const std::exception_ptr failure = run(sink, completion.peer, word, message, replied);
-  post_receive(which, true);
-  add_flow(completion.peer, flow);
-  count_small(completion.peer, completion.bytes);
-  if (failure != nullptr) std::rethrow_exception(failure);
+  const auto handle = [&] { run(sink, completion.peer, word, message, replied); };
+  services::handle_then_free(handle, [&] {
+    post_receive(which, true);
+    add_flow(completion.peer, flow);
+    count_small(completion.peer, completion.bytes);
+  });
 }
 
-// Run the handler of a message. `replied`: tells whether the handler of a request has replied. An exception of the
-// handler is returned, so that the buffer is handled first.
-std::exception_ptr IbvConduit::run(Delivery& sink, Rank from, AmWord word, std::byte* message, bool& replied) {
+// Run the handler of a message. `replied`: tells whether the handler of a request has replied.
+void IbvConduit::run(Delivery& sink, Rank from, AmWord word, std::byte* message, bool& replied) {
   bool* const outer = replied_;
   if (word.is_reply == 0) {
     replied_ = &replied;
     add_flow(from, flow_of(message, word));
   }
-  std::exception_ptr failure;
-  try {
-    hand_over(sink, from, word, message);
-  } catch (...) {
-    failure = std::current_exception();
-  }
-  replied_ = outer;
-  return failure;
+  services::handle_then_free([&] { hand_over(sink, from, word, message); }, [&] { replied_ = outer; });
 }
 
 void IbvConduit::hand_over(Delivery& sink, Rank from, AmWord word, std::byte* message) {
   const Category category = word.kind();
-  const std::byte* const arguments = message + arguments_at(category);
+  const std::byte* const arguments = message + kLayout.arguments_at(category);
   if (word.is_hidden != 0) {
     host_.charge(conduit::PrivatePrice::dispatch);
     RingGrant grant;
@@ -200,12 +186,7 @@ void IbvConduit::hand_over(Delivery& sink, Rank from, AmWord word, std::byte* me
     rings_.granted_by(from, grant);
     return;
   }
-  AmView view;
-  view.source = from;
-  view.category = category;
-  view.is_request = word.is_reply == 0;
-  view.handler = HandlerIndex{static_cast<std::uint8_t>(word.handler)};
-  view.arguments = {reinterpret_cast<const std::int32_t*>(arguments) + 1, word.arguments};
+  AmView view = services::view_of(word, from, arguments + sizeof(AmFlow));
   if (category == Category::medium) {
     MediumHeader medium;
     std::memcpy(&medium, message, sizeof medium);
@@ -218,8 +199,7 @@ void IbvConduit::hand_over(Delivery& sink, Rank from, AmWord word, std::byte* me
     view.size = of_long.size;
     view.payload = reinterpret_cast<void*>(static_cast<std::uintptr_t>(destination));
     if (word.packed != 0 && view.size != 0) {
-      host_.synchronise();  // node mates see the segment
-      host_.copy(view.payload, message + payload_at(category, word.arguments), view.size);
+      services::unpack_long(host_, view, message + payload_at(category, word.arguments));
     }
   }
   sink.arrived(view);
@@ -272,16 +252,18 @@ bool IbvConduit::deliver_ringed(std::size_t which, Delivery& sink, const RingHea
   const bool is_empty = word.is_hidden != 0 && word.is_reply != 0;  // the word is the whole message
   const AmFlow flow = is_empty ? hidden_flow(word) : flow_of(message, word);
   bool replied = word.is_reply != 0;
-  std::exception_ptr failure;
-  if (!is_empty) failure = run(sink, from, word, message, replied);
-  host_.synchronise();
-  host_.copy(rings_.message(which), kZeros.data(), bytes);
-  rings_.free(which);
-  ++peers_[index(from)].emptied;
-  if (word.is_reply != 0) add_flow(from, flow);
-  if (!replied) bank(from);
-  count_small(from, bytes);
-  if (failure != nullptr) std::rethrow_exception(failure);
+  const auto handle = [&] {
+    if (!is_empty) run(sink, from, word, message, replied);
+  };
+  services::handle_then_free(handle, [&] {
+    host_.synchronise();
+    host_.copy(rings_.message(which), kZeros.data(), bytes);
+    rings_.free(which);
+    ++peers_[index(from)].emptied;
+    if (word.is_reply != 0) add_flow(from, flow);
+    if (!replied) bank(from);
+    count_small(from, bytes);
+  });
   return word.is_hidden == 0;
 }
 

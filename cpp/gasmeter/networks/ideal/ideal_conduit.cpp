@@ -54,16 +54,13 @@ WireHeader header_of(const Packet& packet) {
 
 IdealConduit::IdealConduit(IdealNetwork& network, sim::ModelHost host, Rank rank, const IdealOptions& options,
                            services::AmBoxes* near)
-    : network_(network), host_(host), nic_(network.nic(rank)), options_(options) {
-  capabilities_.max_request_medium = options.medium;
-  capabilities_.max_reply_medium = options.medium;
-  capabilities_.max_request_long = kMaxPayload;
-  capabilities_.max_reply_long = kMaxPayload;
+    : network_(network), host_(host), nic_(network.nic(rank)), options_(options), near_(near, host) {
+  capabilities_.max_request_medium = capabilities_.max_reply_medium = options.medium;
+  capabilities_.max_request_long = capabilities_.max_reply_long = kMaxPayload;
   capabilities_.handlers_by_interrupt = network.effects().handlers_by_interrupt;
   capabilities_.native_put = options.native_puts;
   capabilities_.max_transfer = kMaxPayload;
   capabilities_.copied_puts = kMaxPayload;
-  if (near != nullptr) near_.emplace(*near, host);
   if (!options.pins) return;
   pins_.emplace(host, *options.pins);
   capabilities_.native_pin = true;
@@ -76,7 +73,7 @@ void IdealConduit::attach(std::span<std::byte> segment) {
 
 Status IdealConduit::prepare(const AmHeader& header, const void* client, Bytes least, Bytes most, AmBuffer& out) {
   const Bytes room = conduit::check_prepare("ideal", capabilities_, header, least, most);
-  if (is_near(header.peer)) return near_->prepare(header, room, out);
+  if (near_.reaches(header.peer)) return near_.prepare(header, room, out);
   const Bytes bytes = wire_size(header.arguments, room);
   PacketHandle packet = nic_.try_reserve(bytes, header.is_reply ? 0 : network_.parameters().reply_slots);
   if (!packet) return Status::no_resource;
@@ -97,11 +94,10 @@ PacketHandle IdealConduit::packet_of(const AmBuffer& buffer) const {
 }
 
 Status IdealConduit::commit(const AmBuffer& buffer, const AmCommit& message, conduit::OperationId local) {
-  if (is_near(buffer.header.peer)) {
+  if (near_.reaches(buffer.header.peer)) {
     host_.charge(conduit::PrivatePrice::header_build);
-    near_->commit(buffer, message);
     local_done_.add(local);
-    return Status::ok;
+    return near_.commit(buffer, message);
   }
   const unsigned arguments = buffer.header.arguments;
   std::byte* const payload = prepared(buffer).bytes.data() + payload_at(arguments);
@@ -149,11 +145,8 @@ void IdealConduit::forget(std::span<const std::byte> memory) {
 }
 
 void IdealConduit::cancel(const AmBuffer& buffer) {
-  if (is_near(buffer.header.peer)) {
-    near_->cancel(buffer);
-  } else {
-    nic_.cancel(packet_of(buffer));
-  }
+  if (near_.reaches(buffer.header.peer)) return near_.cancel(buffer);
+  nic_.cancel(packet_of(buffer));
 }
 
 // Put by the NIC, which reads the bytes when they leave. A source that may change earlier is copied into the packet.
@@ -177,7 +170,7 @@ Status IdealConduit::put(Rank peer, void* to, const void* from, Bytes bytes, con
 unsigned IdealConduit::poll(conduit::Delivery& sink, unsigned budget, PollFilter filter) {
   unsigned handed = local_done_.report(sink, budget);
   if (capabilities_.native_put) handed += hand_over_done(sink, budget - handed);
-  if (near_) handed += near_->poll(sink, budget - handed, filter);
+  if (near_.is_used()) handed += near_.poll(sink, budget - handed, filter);
   for (; handed < budget; ++handed) {
     const PacketHandle packet = next_packet(filter);
     if (!packet) break;
@@ -230,7 +223,7 @@ void IdealConduit::hand_over(conduit::Delivery& sink, Packet& packet) {
 }
 
 Bytes IdealConduit::reserved_bytes() const {
-  Bytes sum = nic_.reserved_bytes() + (near_ ? near_->reserved_bytes() : 0);
+  Bytes sum = nic_.reserved_bytes() + near_.reserved_bytes();
   for (const Packet* each = deferred_.front(); each != nullptr; each = static_cast<const Packet*>(each->next)) {
     sum += kMaxPacketBytes;
   }

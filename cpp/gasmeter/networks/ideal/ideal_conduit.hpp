@@ -48,7 +48,6 @@ class IdealConduit final : public conduit::Conduit, public conduit::ReservesMemo
   [[nodiscard]] Bytes reserved_bytes() const override;
 
  private:
-  [[nodiscard]] bool is_near(Rank rank) const { return near_ && near_->reaches(rank); }
   [[nodiscard]] static Packet& prepared(const conduit::AmBuffer& buffer);
   [[nodiscard]] PacketHandle packet_of(const conduit::AmBuffer& buffer) const;
   [[nodiscard]] PacketHandle next_packet(conduit::PollFilter filter);
@@ -63,7 +62,7 @@ class IdealConduit final : public conduit::Conduit, public conduit::ReservesMemo
   conduit::Capabilities capabilities_;
   conduit::LocalCompletions local_done_;
   std::optional<services::ModelledPins> pins_;
-  std::optional<services::NodeAms> near_;
+  services::NodeAms near_;
   PacketList deferred_;  // requests that arrived while only replies were wanted
 };
 

@@ -2,13 +2,13 @@
 // if both fit LAPI's limit. Other payload is the message's data.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 
 #include "gasmeter/base/units.hpp"
 #include "gasmeter/conduit/am.hpp"
 #include "gasmeter/conduit/capabilities.hpp"
 #include "gasmeter/networks/lapi/packet.hpp"
+#include "gasmeter/services/card_ams.hpp"
 
 namespace gasmeter::networks::lapi {
 
@@ -30,21 +30,14 @@ struct LongHeader {
   std::uint32_t unused = 0;
   std::uint64_t destination = 0;
 };
+inline constexpr services::AmLayout kLayout{sizeof(AmWord), sizeof(AmWord), sizeof(LongHeader)};
 
-[[nodiscard]] constexpr Bytes arguments_at(conduit::Category category) {
-  return category == conduit::Category::long_message ? sizeof(LongHeader) : sizeof(AmWord);
-}
-[[nodiscard]] constexpr Bytes header_bytes(conduit::Category category, unsigned arguments) {
-  return arguments_at(category) + Bytes{arguments} * sizeof(std::int32_t);
-}
-
-inline constexpr Bytes kMostHeader = header_bytes(conduit::Category::long_message, conduit::kMaxArguments);
+inline constexpr Bytes kMostHeader = kLayout.header_bytes(conduit::Category::long_message, conduit::kMaxArguments);
 static_assert(kMostHeader <= kMostUserHeader);
 
-// Offset of a Medium's payload, which is aligned for any type, as the buffers are.
-inline constexpr Bytes kAlignment = alignof(std::max_align_t);
+// Offset of a Medium's payload.
 [[nodiscard]] constexpr Bytes payload_at(unsigned arguments) {
-  return (header_bytes(conduit::Category::medium, arguments) + kAlignment - 1) / kAlignment * kAlignment;
+  return kLayout.payload_at(conduit::Category::medium, arguments);
 }
 [[nodiscard]] constexpr bool is_inlined(conduit::Category category, unsigned arguments, Bytes size) {
   return category == conduit::Category::medium && size != 0 && payload_at(arguments) + size <= kMostUserHeader;

@@ -3,9 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
-#include <string>
 
-#include "gasmeter/base/error.hpp"
 #include "gasmeter/conduit/prepare_check.hpp"
 
 namespace gasmeter::networks::lapi {
@@ -36,12 +34,12 @@ LapiConduit::LapiConduit(LapiTask& task, sim::ModelHost host, unsigned ranks, co
     : task_(task),
       host_(host),
       ranks_(ranks),
+      near_(near, host),
       most_packets_(task.packets_of(kMostHeader, checked_most(task, options))),
-      headers_("lapi", kHeaders, (kMostUserHeader + kAlignment - 1) / kAlignment * kAlignment),
+      headers_("lapi", kHeaders, services::aligned(kMostUserHeader)),
       larges_("lapi", kLarges, checked_most(task, options)),
       prepared_(kHeaders),
       transfers_(task, host, options, done_) {
-  if (near != nullptr) near_.emplace(*near, host);
   const Bytes most = checked_most(task, options);
   capabilities_.max_request_medium = capabilities_.max_reply_medium = most;
   capabilities_.max_request_long = capabilities_.max_reply_long = most;
@@ -53,23 +51,20 @@ LapiConduit::LapiConduit(LapiTask& task, sim::ModelHost host, unsigned ranks, co
 
 Bytes LapiConduit::reserved_bytes() const {
   Bytes sum = task_.reserved_bytes() + headers_.memory().size() + larges_.memory().size() +
-              transfers_.reserved_bytes() + (near_ ? near_->reserved_bytes() : 0);
+              transfers_.reserved_bytes() + near_.reserved_bytes();
   for (const Arrival& each : arrivals_) sum += kMostUserHeader + each.room;
   return sum;
 }
 
 Status LapiConduit::prepare(const AmHeader& header, const void* client, Bytes least, Bytes most, AmBuffer& out) {
   const Bytes room = conduit::check_prepare("lapi", capabilities_, header, least, most);
-  if (index(header.peer) >= ranks_) {
-    throw UsageError("lapi: message to rank " + std::to_string(index(header.peer)) + "; ranks are 0.." +
-                     std::to_string(ranks_ - 1));
-  }
-  if (is_near(header.peer)) return near_->prepare(header, room, out);
+  services::check_peer("lapi", header.peer, ranks_);
+  if (near_.reaches(header.peer)) return near_.prepare(header, room, out);
   const bool inlined = is_inlined(header.category, header.arguments, room);
   const bool large = room != 0 && !inlined && client == nullptr;
   const unsigned kept = header.is_reply ? 0 : kKept;
   if (headers_.free() <= kept || (large && larges_.free() <= kept)) return Status::no_resource;
-  const Bytes user_header = header_bytes(header.category, header.arguments);
+  const Bytes user_header = kLayout.header_bytes(header.category, header.arguments);
   const unsigned packets = inlined ? 1 : task_.packets_of(user_header, room);
   if (!task_.reserve(header.peer, packets, header.is_reply ? 0 : most_packets_)) return Status::no_resource;
   const std::uint32_t which = headers_.take();
@@ -95,10 +90,7 @@ void LapiConduit::give_back(const AmBuffer& buffer) {
 }
 
 void LapiConduit::cancel(const AmBuffer& buffer) {
-  if (is_near(buffer.header.peer)) {
-    near_->cancel(buffer);
-    return;
-  }
+  if (near_.reaches(buffer.header.peer)) return near_.cancel(buffer);
   task_.give_back(buffer.header.peer, prepared_[static_cast<std::uint32_t>(buffer.slot)].packets);
   give_back(buffer);
 }
@@ -107,18 +99,12 @@ Status LapiConduit::commit(const AmBuffer& buffer, const AmCommit& commit, Opera
   const AmHeader& header = buffer.header;
   host_.charge(conduit::PrivatePrice::header_build);
   done_.add(local);
-  if (is_near(header.peer)) {
-    near_->commit(buffer, commit);
-    return Status::ok;
-  }
+  if (near_.reaches(header.peer)) return near_.commit(buffer, commit);
   const auto which = static_cast<std::uint32_t>(buffer.slot);
   std::byte* const user_header = headers_.at(which);
   const bool inlined = buffer.data == user_header + payload_at(header.arguments);
   AmWord word;
-  word.category = static_cast<std::uint32_t>(header.category) & 3U;
-  word.is_reply = header.is_reply ? 1 : 0;
-  word.arguments = header.arguments & 31U;
-  word.handler = index(commit.handler);
+  services::describe(word, header, commit.handler);
   word.inlined = inlined ? 1 : 0;
   if (header.category == Category::long_message) {
     const LongHeader of_long{word, 0, reinterpret_cast<std::uintptr_t>(commit.destination)};
@@ -127,10 +113,11 @@ Status LapiConduit::commit(const AmBuffer& buffer, const AmCommit& commit, Opera
     std::memcpy(user_header, &word, sizeof word);
   }
   if (header.arguments != 0) {
-    std::memcpy(user_header + arguments_at(header.category), commit.arguments.data(), commit.arguments.size_bytes());
+    std::memcpy(user_header + kLayout.arguments_at(header.category), commit.arguments.data(),
+                commit.arguments.size_bytes());
   }
   const Bytes bytes =
-      inlined ? payload_at(header.arguments) + commit.size : header_bytes(header.category, header.arguments);
+      inlined ? payload_at(header.arguments) + commit.size : kLayout.header_bytes(header.category, header.arguments);
   const Bytes data = inlined ? 0 : commit.size;
   const unsigned packets = task_.packets_of(bytes, data);
   if (packets < prepared_[which].packets) task_.give_back(header.peer, prepared_[which].packets - packets);

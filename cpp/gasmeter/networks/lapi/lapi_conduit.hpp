@@ -8,11 +8,11 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
-#include <optional>
 #include <span>
 #include <vector>
 
 #include "gasmeter/base/buffer_pool.hpp"
+#include "gasmeter/base/platform.hpp"
 #include "gasmeter/conduit/conduit.hpp"
 #include "gasmeter/conduit/local_completions.hpp"
 #include "gasmeter/conduit/reserves_memory.hpp"
@@ -65,13 +65,12 @@ class LapiConduit final : public conduit::Conduit, public conduit::ReservesMemor
     alignas(std::max_align_t) std::byte user_header[kMostUserHeader];
   };
 
-  [[nodiscard]] bool is_near(Rank rank) const { return near_ && near_->reaches(rank); }
   void give_back(const conduit::AmBuffer& buffer);
 
   // ---- receiving
   Landing begin(Rank from, std::span<const std::byte> user_header, Bytes bytes) override;
   [[nodiscard]] bool take(std::uint32_t which, conduit::Delivery& sink, conduit::PollFilter filter);
-  void deliver(conduit::Delivery& sink, std::uint32_t which);
+  GASMETER_INLINE void deliver(conduit::Delivery& sink, std::uint32_t which);
   void hand_over(conduit::Delivery& sink, Arrival& arrival);
 
   LapiTask& task_;
@@ -79,7 +78,7 @@ class LapiConduit final : public conduit::Conduit, public conduit::ReservesMemor
   unsigned ranks_;
   conduit::Capabilities capabilities_;
   conduit::LocalCompletions done_;
-  std::optional<services::NodeAms> near_;
+  services::NodeAms near_;
   unsigned most_packets_;  // of a message
   BufferPool headers_;
   BufferPool larges_;

@@ -1,6 +1,5 @@
 // The receiving half of the conduit.
 #include <cstring>
-#include <exception>
 
 #include "gasmeter/networks/lapi/lapi_conduit.hpp"
 
@@ -44,13 +43,17 @@ Landing LapiConduit::begin(Rank from, std::span<const std::byte> user_header, By
   return landing;
 }
 
+void LapiConduit::deliver(Delivery& sink, std::uint32_t which) {
+  services::handle_then_free([&] { hand_over(sink, arrivals_[which]); }, [&] { free_.push_back(which); });
+}
+
 // LAPI's dispatcher handles one packet after the other. The look that finds no further packet costs a miss. If it is
 // the only look, the calling wait charges it.
 unsigned LapiConduit::poll(Delivery& sink, unsigned budget, PollFilter filter) {
   bool has_room = false;  // a call that was refused may succeed now
   bool idle = true;
   unsigned handed = done_.report(sink, budget);
-  if (near_) handed += near_->poll(sink, budget - handed, filter);
+  if (near_.is_used()) handed += near_.poll(sink, budget - handed, filter);
   while (handed < budget) {
     if (filter == PollFilter::everything && !deferred_.empty()) {
       const std::uint32_t request = deferred_.front();
@@ -72,9 +75,7 @@ unsigned LapiConduit::poll(Delivery& sink, unsigned budget, PollFilter filter) {
       handed += transfers_.complete(static_cast<std::uint32_t>(event->counter), sink);
     }
   }
-  // No message arrived, but room is free again. Return 1, so that a caller that was refused tries again instead of
-  // going to sleep.
-  return handed == 0 && has_room ? 1 : handed;
+  return services::poll_result(handed, has_room);
 }
 
 // Take a message. Return true if it was handed over.
@@ -89,29 +90,11 @@ bool LapiConduit::take(std::uint32_t which, Delivery& sink, PollFilter filter) {
   return true;
 }
 
-// The entry is free again, even if the handler throws.
-void LapiConduit::deliver(Delivery& sink, std::uint32_t which) {
-  std::exception_ptr failure;
-  try {
-    hand_over(sink, arrivals_[which]);
-  } catch (...) {
-    failure = std::current_exception();
-  }
-  free_.push_back(which);
-  if (failure != nullptr) std::rethrow_exception(failure);
-}
-
 void LapiConduit::hand_over(Delivery& sink, Arrival& arrival) {
   AmWord word;
   std::memcpy(&word, arrival.user_header, sizeof word);
   const Category category = word.kind();
-  AmView view;
-  view.source = arrival.from;
-  view.category = category;
-  view.is_request = word.is_reply == 0;
-  view.handler = HandlerIndex{static_cast<std::uint8_t>(word.handler)};
-  view.arguments = {reinterpret_cast<const std::int32_t*>(arrival.user_header + arguments_at(category)),
-                    word.arguments};
+  AmView view = services::view_of(word, arrival.from, arrival.user_header + kLayout.arguments_at(category));
   view.size = arrival.bytes;
   if (category == Category::long_message) {
     LongHeader of_long;

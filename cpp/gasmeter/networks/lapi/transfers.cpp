@@ -17,7 +17,7 @@ Transfers::Transfers(LapiTask& task, sim::ModelHost host, const LapiOptions& opt
       host_(host),
       options_(options),
       done_(done),
-      pins_(HandlePinner(host, limits_.page, task.parameters().handle), limits_),
+      memory_("lapi", task, HandlePinner(host, limits_.page, task.parameters().handle), limits_),
       held_("lapi", task.rank()),
       bounces_("lapi", options.rdma ? kBounces : 1, std::max<Bytes>(options.pin_threshold, 1)) {
   if (options.rdma && options.pin_threshold != 0) task_.register_memory(bounces_.memory());
@@ -42,53 +42,25 @@ void Transfers::add_to(conduit::Capabilities& capabilities) const {
 void Transfers::attach(std::span<std::byte> segment) {
   if (segment.empty()) return;
   if (options_.rdma) task_.register_memory(segment);
-  pins_.place_segment(segment);
+  memory_.place_segment(segment);
 }
 
 // ---- memory
 
-bool Transfers::reach(const void* memory, Bytes bytes, Reached& reached) {
-  reached.region = pins_.acquire(memory, bytes);
-  if (reached.region == services::kNoRegion) return false;
-  reached.memory = {static_cast<std::byte*>(const_cast<void*>(memory)), bytes};
-  task_.admit(reached.memory);
-  return true;
-}
-
-void Transfers::leave(const Reached& reached) {
-  task_.dismiss(reached.memory);
-  pins_.release(reached.region);
-}
-
 Status Transfers::pin(std::span<std::byte> memory, conduit::Pin& pinned) {
-  Reached reached;
-  if (!reach(memory.data(), memory.size(), reached)) return Status::no_resource;
-  held_.admit(memory);
-  const auto free = std::find_if(pinned_.begin(), pinned_.end(),
-                                 [](const Reached& each) { return each.region == services::kNoRegion; });
-  pinned = conduit::Pin{static_cast<std::uint32_t>(free - pinned_.begin())};
-  if (free == pinned_.end()) {
-    pinned_.push_back(reached);
-  } else {
-    *free = reached;
-  }
-  return Status::ok;
+  const Status status = memory_.pin(memory, pinned);
+  if (status == Status::ok) held_.admit(memory);
+  return status;
 }
 
 void Transfers::unpin(conduit::Pin pinned) {
-  const auto which = static_cast<std::size_t>(pinned);
-  if (which >= pinned_.size() || pinned_[which].region == services::kNoRegion) {
-    throw UsageError("lapi: memory " + std::to_string(which) +
-                     " is unpinned, which is not pinned; unpin each pin once");
-  }
-  held_.dismiss(pinned_[which].memory);
-  leave(std::exchange(pinned_[which], {}));
+  held_.dismiss(memory_.unpin(pinned));
 }
 
 // Only the segment and pinned memory stay registered. Memory of another transfer may lose its registration when that
 // one ends.
 Transfers::Way Transfers::way_of(const void* memory, Bytes bytes) const {
-  if (bytes == 0 || pins_.is_segment(memory, bytes) || held_.holds(memory, bytes)) return Way::registered;
+  if (bytes == 0 || memory_.is_segment(memory, bytes) || held_.holds(memory, bytes)) return Way::registered;
   return bytes <= options_.pin_threshold ? Way::bounced : Way::pinned;
 }
 
@@ -107,15 +79,15 @@ std::uint32_t Transfers::take() {
 void Transfers::end(std::uint32_t which) {
   const Operation operation = std::exchange(operations_[which], {});
   if (operation.bounce != kNone) bounces_.give(operation.bounce);
-  if (operation.reached.region != services::kNoRegion) leave(operation.reached);
+  memory_.leave(operation.reached);
   free_.push_back(which);
 }
 
 // Take the resources of a transfer in RDMA mode, apart from LAPI's own.
 Status Transfers::begin(Way way, const void* memory, Bytes bytes, std::uint32_t& which) {
   if (!task_.may_transfer() || (way == Way::bounced && bounces_.free() == 0)) return Status::no_resource;
-  Reached reached;
-  if (way == Way::pinned && !reach(memory, bytes, reached)) return Status::no_resource;
+  Memory::Reached reached;
+  if (way == Way::pinned && !memory_.reach(memory, bytes, reached)) return Status::no_resource;
   which = take();
   operations_[which].reached = reached;
   operations_[which].bytes = bytes;

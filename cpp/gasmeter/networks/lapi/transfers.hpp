@@ -17,7 +17,7 @@
 #include "gasmeter/networks/lapi/handles.hpp"
 #include "gasmeter/networks/lapi/lapi_options.hpp"
 #include "gasmeter/networks/lapi/lapi_task.hpp"
-#include "gasmeter/services/modelled_pins.hpp"
+#include "gasmeter/services/card_memory.hpp"
 #include "gasmeter/sim/model_host.hpp"
 
 namespace gasmeter::networks::lapi {
@@ -37,7 +37,7 @@ class Transfers {
 
   [[nodiscard]] Status pin(std::span<std::byte> memory, conduit::Pin& pinned);
   void unpin(conduit::Pin pinned);
-  void forget(std::span<const std::byte> memory) { pins_.forget(memory); }
+  void forget(std::span<const std::byte> memory) { memory_.forget(memory); }
 
   [[nodiscard]] Bytes reserved_bytes() const { return bounces_.memory().size(); }
 
@@ -45,17 +45,14 @@ class Transfers {
   static constexpr std::uint32_t kNone = 0xffffffffU;
   static constexpr unsigned kBounces = 32;
 
-  struct Reached {
-    std::span<std::byte> memory;
-    services::RegionNumber region = services::kNoRegion;
-  };
+  using Memory = services::CardMemory<LapiTask, HandlePinner>;
   struct Operation {
     conduit::OperationId root = conduit::kNoOperation;
     conduit::OperationId local = conduit::kNoOperation;
     std::uint32_t bounce = kNone;
     void* copy_to = nullptr;  // of a get by a buffer
     Bytes bytes = 0;
-    Reached reached;
+    Memory::Reached reached;
   };
   // How a transfer in RDMA mode reaches its local memory.
   enum class Way : std::uint8_t { registered, bounced, pinned };
@@ -65,16 +62,13 @@ class Transfers {
   [[nodiscard]] Status begin(Way way, const void* memory, Bytes bytes, std::uint32_t& which);
   [[nodiscard]] std::uint32_t take();
   void end(std::uint32_t which);
-  [[nodiscard]] bool reach(const void* memory, Bytes bytes, Reached& reached);
-  void leave(const Reached& reached);
 
   LapiTask& task_;
   sim::ModelHost host_;
   LapiOptions options_;
   conduit::LocalCompletions& done_;
   conduit::PinLimits limits_;
-  services::AddressedPins<HandlePinner> pins_;
-  std::vector<Reached> pinned_;      // by pin
+  Memory memory_;
   services::RegisteredMemory held_;  // memory of the pins
   BufferPool bounces_;
   std::deque<Operation> operations_;

@@ -2,13 +2,13 @@
 // takes an operation. The match entries compare only these bits.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 
 #include "gasmeter/base/units.hpp"
 #include "gasmeter/conduit/am.hpp"
 #include "gasmeter/conduit/capabilities.hpp"
 #include "gasmeter/networks/portals/credits.hpp"
+#include "gasmeter/services/card_ams.hpp"
 
 namespace gasmeter::networks::portals {
 
@@ -52,10 +52,8 @@ enum class Kind : std::uint8_t {
 }
 
 // Messages and payloads begin at addresses that suit any type.
-inline constexpr Bytes kAlignment = alignof(std::max_align_t);
-[[nodiscard]] constexpr Bytes aligned(Bytes bytes) {
-  return (bytes + kAlignment - 1) / kAlignment * kAlignment;
-}
+using services::aligned;
+using services::kAlignment;
 
 // Match bits of a message. Above the kind stand a byte of credits, the handler and the number of arguments. Then come
 // the answer's place in the sender's buffers, and the padding at the payload's end.

@@ -1,5 +1,7 @@
 #include "gasmeter/networks/portals/hybrid_conduit.hpp"
 
+#include "gasmeter/services/card_ams.hpp"
+
 namespace gasmeter::networks::portals {
 
 using conduit::Delivery;
@@ -34,7 +36,7 @@ unsigned HybridConduit::poll(Delivery& sink, unsigned budget, PollFilter filter)
   const bool more = transfers_.take_events(sink, budget, handed, [](const Event&) {});
   handed += messages_->poll(sink, budget - handed, filter);
   const bool news = transfers_.take_news() || more;
-  return handed == 0 && news ? 1 : handed;
+  return services::poll_result(handed, news);
 }
 
 void HybridConduit::add_to(conduit::Counts& counts) const {

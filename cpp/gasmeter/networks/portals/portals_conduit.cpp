@@ -93,10 +93,8 @@ PortalsConduit::PortalsConduit(Portals& portals, sim::ModelHost host, std::uint3
       requests_(portals, options.request_buffers, room_.bytes_each, requests_eq_, transfers_.events()),
       credits_(rules_of(options, ranks, room_.credits)),
       reply_memory_("portals", kReplyChunks, kChunk) {
-  capabilities_.max_request_medium = kMostMedium;
-  capabilities_.max_reply_medium = kMostMedium;
-  capabilities_.max_request_long = kMostLong;
-  capabilities_.max_reply_long = kMostLong;
+  capabilities_.max_request_medium = capabilities_.max_reply_medium = kMostMedium;
+  capabilities_.max_request_long = capabilities_.max_reply_long = kMostLong;
   capabilities_.native_put = true;
   capabilities_.native_get = true;
   capabilities_.max_transfer = transfers_.most_transfer();
@@ -157,10 +155,7 @@ void PortalsConduit::give(const AmHeader& header, const Taken& taken) {
 
 Status PortalsConduit::prepare(const AmHeader& header, const void* client, Bytes least, Bytes most, AmBuffer& out) {
   const Bytes room = conduit::check_prepare("portals", capabilities_, header, least, most);
-  if (index(header.peer) >= ranks_) {
-    throw UsageError("portals: message to rank " + std::to_string(index(header.peer)) + "; ranks are 0.." +
-                     std::to_string(ranks_ - 1));
-  }
+  services::check_peer("portals", header.peer, ranks_);
   const bool of_long = header.category == Category::long_message;
   Taken taken;
   taken.apart = of_long && room > most_packed_long(header.arguments);

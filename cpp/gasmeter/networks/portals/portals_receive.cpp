@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
-#include <exception>
 #include <string>
 
 #include "gasmeter/base/error.hpp"
@@ -32,10 +31,8 @@ unsigned PortalsConduit::poll(Delivery& sink, unsigned budget, PollFilter filter
     if (take_safe(sink, event)) ++handed;
   });
   if (filter == PollFilter::everything) handed += take_requests(sink, budget - handed);
-  // No message arrived, but a resource is free again. Return 1, so that a caller that was refused tries again instead
-  // of going to sleep.
   const bool news = transfers_.take_news() || more_;
-  return handed == 0 && news ? 1 : handed;
+  return services::poll_result(handed, news);
 }
 
 bool PortalsConduit::take_safe(Delivery& sink, const Event& event) {
@@ -161,39 +158,33 @@ void PortalsConduit::run_request(Delivery& sink, const Message& message) {
   Handling handling{credits_.of_reply(message.source, message.bits.credits), false};
   Handling* const outer = handling_;
   handling_ = &handling;
-  std::exception_ptr failure;
-  try {
-    hand_over(sink, message, true);
-  } catch (...) {
-    failure = std::current_exception();
-  }
-  handling_ = outer;
-  if (!handling.replied) {
-    AmBits bits;
-    bits.credits = handling.says;
-    bits.answer = message.bits.answer;
-    ++implicit_replies_;
-    portals_.put(
-        bare_md_, 0, 0, Ack::none,
-        {.rank = message.source, .portal = kAmPortal, .match_bits = bits.packed(Md::send), .offset = bits.answer});
-  }
-  while (const std::optional<Rank> lender = credits_.next_to_revoke()) send_system(*lender, false, 0);
-  if (failure != nullptr) std::rethrow_exception(failure);
+  const auto handle = [&] { hand_over(sink, message, true); };
+  services::handle_then_free(handle, [&] {
+    handling_ = outer;
+    if (!handling.replied) {
+      AmBits bits;
+      bits.credits = handling.says;
+      bits.answer = message.bits.answer;
+      ++implicit_replies_;
+      portals_.put(
+          bare_md_, 0, 0, Ack::none,
+          {.rank = message.source, .portal = kAmPortal, .match_bits = bits.packed(Md::send), .offset = bits.answer});
+    }
+    while (const std::optional<Rank> lender = credits_.next_to_revoke()) send_system(*lender, false, 0);
+  });
 }
 
 void PortalsConduit::run_reply(Delivery& sink, const Message& message) {
   const std::uint32_t chunk = message.bits.answer / kChunk;
   credits_.replied(message.source, message.bits.credits, asked_[chunk]);
-  std::exception_ptr failure;
-  try {
+  const auto handle = [&] {
     if (message.bits.kind != Kind::system) hand_over(sink, message, false);
-  } catch (...) {
-    failure = std::current_exception();
-  }
-  transfers_.chunks().give(chunk);
-  transfers_.give_tokens(1);
-  transfers_.tell_news();
-  if (failure != nullptr) std::rethrow_exception(failure);
+  };
+  services::handle_then_free(handle, [&] {
+    transfers_.chunks().give(chunk);
+    transfers_.give_tokens(1);
+    transfers_.tell_news();
+  });
 }
 
 void PortalsConduit::hand_over(Delivery& sink, const Message& message, bool is_request) {
@@ -222,10 +213,7 @@ void PortalsConduit::hand_over(Delivery& sink, const Message& message, bool is_r
     std::memcpy(&destination, message.data, sizeof destination);
     view.size = header.size;
     view.payload = reinterpret_cast<void*>(static_cast<std::uintptr_t>(destination));
-    if (bits.kind == Kind::packed_long && view.size != 0) {
-      host_.synchronise();  // node mates see the segment
-      host_.copy(view.payload, payload, view.size);
-    }
+    if (bits.kind == Kind::packed_long && view.size != 0) services::unpack_long(host_, view, payload);
   } else if (view.category == Category::medium) {
     view.size = message.bytes - payload_at(false, bits.arguments) - bits.padding;
     view.payload = payload;

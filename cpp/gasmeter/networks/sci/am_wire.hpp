@@ -7,6 +7,7 @@
 #include "gasmeter/base/units.hpp"
 #include "gasmeter/conduit/am.hpp"
 #include "gasmeter/conduit/capabilities.hpp"
+#include "gasmeter/services/card_ams.hpp"
 
 namespace gasmeter::networks::sci {
 
@@ -35,23 +36,14 @@ struct AmHead {
 };
 static_assert(sizeof(AmHead) == 16);
 
-inline constexpr Bytes kAlignment = alignof(std::max_align_t);
-
-[[nodiscard]] constexpr Bytes arguments_at(conduit::Category category) {
-  return category == conduit::Category::long_message ? sizeof(AmHead) : offsetof(AmHead, destination);
-}
-[[nodiscard]] constexpr Bytes header_bytes(conduit::Category category, unsigned arguments) {
-  return arguments_at(category) + Bytes{arguments} * sizeof(std::int32_t);
-}
-// The payload is aligned for any type, as a Medium's payload is used in its slot.
-[[nodiscard]] constexpr Bytes payload_at(conduit::Category category, unsigned arguments) {
-  return (header_bytes(category, arguments) + kAlignment - 1) / kAlignment * kAlignment;
-}
+// A Medium's payload is used in its slot.
+inline constexpr services::AmLayout kLayout{offsetof(AmHead, destination), offsetof(AmHead, destination),
+                                            sizeof(AmHead)};
 
 // The longest header, and a slot for it and the largest Medium.
-inline constexpr Bytes kMostHeader = payload_at(conduit::Category::long_message, conduit::kMaxArguments);
+inline constexpr Bytes kMostHeader = kLayout.payload_at(conduit::Category::long_message, conduit::kMaxArguments);
 inline constexpr Bytes kSlotBytes = kMostHeader + kMostMedium;
-static_assert(kMostHeader == 80 && kSlotBytes % kAlignment == 0);
+static_assert(kMostHeader == 80 && kSlotBytes % services::kAlignment == 0);
 // Buffers of Ibel's queues hold the payload of a Long of up to kMostBounced bytes.
 inline constexpr Bytes kMostBounced = 4096;
 inline constexpr Bytes kBounceSlotBytes = kMostHeader + kMostBounced;

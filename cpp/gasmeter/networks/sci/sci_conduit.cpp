@@ -55,15 +55,13 @@ SciConduit::SciConduit(Sisci& sisci, sim::ModelHost host, unsigned ranks, const 
       layout_{ranks, options_.pairs, options_.queues},
       commands_(layout_),
       control_(layout_),
-      near_(near, host),
+      near_(&near, host),
       small_("sci", options.small_buffers, layout_.slot_bytes()),
       transfers_(options_.transfers) {
   if (!transfers_.empty()) staging_.emplace("sci", options_.transfers, kMostLong);
   const Bytes most_long = staging_ ? kMostLong : kMostBounced;
-  capabilities_.max_request_medium = kMostMedium;
-  capabilities_.max_reply_medium = kMostMedium;
-  capabilities_.max_request_long = most_long;
-  capabilities_.max_reply_long = most_long;
+  capabilities_.max_request_medium = capabilities_.max_reply_medium = kMostMedium;
+  capabilities_.max_request_long = capabilities_.max_reply_long = most_long;
   // A store reads its source during the call, and the staging segment is written before its transfer is posted. The
   // source is therefore free at commit.
   capabilities_.medium_at_commit = kMostMedium;
@@ -147,10 +145,7 @@ std::uint32_t SciConduit::slot_of(const AmHeader& header, Peer& to, const Taken&
 
 Status SciConduit::prepare(const AmHeader& header, const void* client, Bytes least, Bytes most, AmBuffer& out) {
   const Bytes room = conduit::check_prepare("sci", capabilities_, header, least, most);
-  if (index(header.peer) >= layout_.ranks) {
-    throw UsageError("sci: message to rank " + std::to_string(index(header.peer)) + "; ranks are 0.." +
-                     std::to_string(layout_.ranks - 1));
-  }
+  services::check_peer("sci", header.peer, layout_.ranks);
   if (is_near(header.peer)) return near_.prepare(header, room, out);
   Taken taken;
   Peer& to = peer(header.peer);
@@ -177,10 +172,7 @@ void SciConduit::give(const Taken& taken) {
 }
 
 void SciConduit::cancel(const AmBuffer& buffer) {
-  if (is_near(buffer.header.peer)) {
-    near_.cancel(buffer);
-    return;
-  }
+  if (is_near(buffer.header.peer)) return near_.cancel(buffer);
   const auto taken = std::bit_cast<Taken>(buffer.slot);
   give(taken);
   leave_slot(buffer.header, peer(buffer.header.peer), taken);
@@ -204,19 +196,15 @@ Status SciConduit::commit(const AmBuffer& buffer, const AmCommit& commit, Operat
   const AmHeader& header = buffer.header;
   host_.charge(conduit::PrivatePrice::header_build);
   if (is_near(header.peer)) {
-    near_.commit(buffer, commit);
     done_.add(local);
-    return Status::ok;
+    return near_.commit(buffer, commit);
   }
   const auto taken = std::bit_cast<Taken>(buffer.slot);
   Peer& to = peer(header.peer);
   const std::uint32_t slot = slot_of(header, to, taken);
   std::span<const std::byte> payload(static_cast<const std::byte*>(buffer.data), commit.size);
   AmHead head;
-  head.word.category = static_cast<std::uint32_t>(header.category) & 3U;
-  head.word.is_reply = header.is_reply ? 1 : 0;
-  head.word.arguments = header.arguments & 31U;
-  head.word.handler = index(commit.handler);
+  services::describe(head.word, header, commit.handler);
   head.size = static_cast<std::uint32_t>(commit.size);
   head.destination = reinterpret_cast<std::uintptr_t>(commit.destination);
   Parts parts;
@@ -234,13 +222,13 @@ Status SciConduit::commit(const AmBuffer& buffer, const AmCommit& commit, Operat
     payload = std::span<const std::byte>(edges).first(parts.head + parts.tail);
   }
   std::array<std::byte, kMostHeader> built{};
-  const Bytes at = arguments_at(header.category);
+  const Bytes at = kLayout.arguments_at(header.category);
   std::memcpy(built.data(), &head, at);
   if (header.arguments != 0) {
     std::memcpy(built.data() + at, commit.arguments.data(), commit.arguments.size_bytes());
   }
-  fill_slot(to, slot, std::span<const std::byte>(built).first(header_bytes(header.category, header.arguments)),
-            payload_at(header.category, header.arguments), payload,
+  fill_slot(to, slot, std::span<const std::byte>(built).first(kLayout.header_bytes(header.category, header.arguments)),
+            kLayout.payload_at(header.category, header.arguments), payload,
             taken.small != kNone ? small_.at(taken.small) : nullptr);
   if (header.is_reply && handling_ != nullptr) {
     handling_->replied = true;

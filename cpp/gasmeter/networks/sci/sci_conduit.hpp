@@ -7,7 +7,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
-#include <exception>
 #include <optional>
 #include <span>
 #include <unordered_map>
@@ -86,7 +85,7 @@ class SciConduit final : public conduit::Conduit, public conduit::ReservesMemory
     bool announces = false;  // the reply's flags wait for the handler's end
   };
 
-  [[nodiscard]] bool is_near(Rank rank) const { return near_.reaches(rank); }
+  [[nodiscard]] bool is_near(Rank rank) const { return services::are_node_mates(host_, rank); }
   [[nodiscard]] Peer& peer(Rank rank);
   [[nodiscard]] bool may_go_by_dma(const conduit::AmHeader& header, Bytes size) const;
   [[nodiscard]] bool find_slot(const conduit::AmHeader& header, Peer& to, Taken& taken);

@@ -1,6 +1,5 @@
 // The receiving half of the conduit.
 #include <cstring>
-#include <exception>
 #include <span>
 
 #include "gasmeter/networks/sci/sci_conduit.hpp"
@@ -33,9 +32,7 @@ unsigned SciConduit::poll(Delivery& sink, unsigned budget, PollFilter filter) {
     host_.charge(conduit::PrivatePrice::poll_miss);
     host_.pay_poll_price();
   }
-  // No message arrived, but a resource is free again. Return 1, so that a caller that was refused tries again instead
-  // of going to sleep.
-  return handed == 0 && news_ ? 1 : handed;
+  return services::poll_result(handed, news_);
 }
 
 // Clear the exist flag first. A message that arrives during the scan sets it again, so that no message is missed. The
@@ -111,23 +108,21 @@ void SciConduit::take(Delivery& sink, const ControlSegment::Flag& flag) {
 
 void SciConduit::take_reply(Delivery& sink, const ControlSegment::Flag& flag) {
   const Rank source = layout_.queues == Queues::ibel ? *asked_ : layout_.sender_of(flag.slot);
-  std::exception_ptr failure;
-  try {
+  const auto handle = [&] {
     if (flag.says == kMessage) hand_over(sink, source, flag.slot);
-  } catch (...) {
-    failure = std::current_exception();
-  }
+  };
   // The request and its reply have been handled, so that their slots are free.
-  Peer& from = peer(source);
-  if (layout_.queues == Queues::split) {
-    tell_taken(source);
-  } else if (layout_.queues == Queues::ibel) {
-    asked_.reset();
-  } else {
-    from.under_way = static_cast<std::uint16_t>(from.under_way & ~(1U << layout_.pair_of(flag.slot)));
-  }
-  news_ = true;
-  if (failure != nullptr) std::rethrow_exception(failure);
+  services::handle_then_free(handle, [&] {
+    Peer& from = peer(source);
+    if (layout_.queues == Queues::split) {
+      tell_taken(source);
+    } else if (layout_.queues == Queues::ibel) {
+      asked_.reset();
+    } else {
+      from.under_way = static_cast<std::uint16_t>(from.under_way & ~(1U << layout_.pair_of(flag.slot)));
+    }
+    news_ = true;
+  });
 }
 
 // The reply's flags wait until the handler has returned: a requester that sees them may write into the slot that the
@@ -137,20 +132,16 @@ void SciConduit::take_request(Delivery& sink, std::uint32_t slot) {
   Handling handling{layout_.slot(host_.rank(), true, layout_.pair_of(slot)), false, false};
   Handling* const outer = handling_;
   handling_ = &handling;
-  std::exception_ptr failure;
-  try {
-    hand_over(sink, source, slot);
-  } catch (...) {
-    failure = std::current_exception();
-  }
-  handling_ = outer;
-  if (handling.announces) {
-    announce(source, handling.answer, kMessage);
-  } else if (!handling.replied && layout_.queues != Queues::split) {
-    announce(source, handling.answer, kNoReply);
-  }
-  if (layout_.queues == Queues::split) tell_taken(source);
-  if (failure != nullptr) std::rethrow_exception(failure);
+  const auto handle = [&] { hand_over(sink, source, slot); };
+  services::handle_then_free(handle, [&] {
+    handling_ = outer;
+    if (handling.announces) {
+      announce(source, handling.answer, kMessage);
+    } else if (!handling.replied && layout_.queues != Queues::split) {
+      announce(source, handling.answer, kNoReply);
+    }
+    if (layout_.queues == Queues::split) tell_taken(source);
+  });
 }
 
 // Tell the sender that a slot of its split queue is free again.
@@ -165,16 +156,11 @@ void SciConduit::hand_over(Delivery& sink, Rank source, std::uint32_t slot) {
   AmHead head;
   std::memcpy(&head.word, message, sizeof head.word);
   const Category category = head.word.kind();
-  std::memcpy(&head, message, arguments_at(category));
-  AmView view;
-  view.source = source;
-  view.category = category;
-  view.is_request = head.word.is_reply == 0;
-  view.handler = HandlerIndex{static_cast<std::uint8_t>(head.word.handler)};
-  view.arguments = {reinterpret_cast<const std::int32_t*>(message + arguments_at(category)), head.word.arguments};
+  std::memcpy(&head, message, kLayout.arguments_at(category));
+  AmView view = services::view_of(head.word, source, message + kLayout.arguments_at(category));
   view.size = head.size;
   view.cookie = layout_.pair_of(slot);
-  std::byte* const payload = message + payload_at(category, head.word.arguments);
+  std::byte* const payload = message + kLayout.payload_at(category, head.word.arguments);
   if (category == Category::medium) view.payload = payload;
   if (category == Category::long_message) {
     auto* const destination = reinterpret_cast<std::byte*>(static_cast<std::uintptr_t>(head.destination));
