@@ -29,6 +29,13 @@ bool negative(const conduit::Price& price) {
   return price.fixed.ps < 0 || price.per_byte_fs < 0;
 }
 
+// Return the rank that runs in the partition or, while none does, the event.
+Tracer::Cause cause_now(const Partition& partition) {
+  using Kind = Tracer::Cause::Kind;
+  if (partition.current != nullptr) return {Kind::rank, index(partition.current->rank), partition.current->clock, 0};
+  return {Kind::event, 0, partition.now, partition.now_tie};
+}
+
 }  // namespace
 
 const EngineOptions& Engine::checked(const EngineOptions& options) {
@@ -346,7 +353,7 @@ void Engine::trace(Tracer* tracer) {
 }
 
 void Engine::trace_post(const Partition& partition, NodeId from, NodeId to, SimTime at, Tie tie, const Action& action) {
-  if (!cancelled_) tracer_->posted(partition, from, to, at, tie, action);
+  if (!cancelled_) tracer_->posted(cause_now(partition), from, to, at, tie, action);
 }
 
 void Engine::wake(Rank rank, SimTime at) {
@@ -367,7 +374,7 @@ void Engine::on_wake(Action& self, SimTime) {
 }
 
 void Engine::wake_now(RankContext& rank, bool by_network) {
-  if (GASMETER_UNLIKELY(tracer_ != nullptr)) tracer_->woken(*rank.partition, rank.rank);
+  if (GASMETER_UNLIKELY(tracer_ != nullptr)) tracer_->woken(cause_now(*rank.partition), rank.rank);
   rank.woken = true;
   if (rank.state == RankState::working && by_network) cut_work(rank);
   if (rank.state != RankState::idle) return;

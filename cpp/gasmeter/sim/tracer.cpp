@@ -54,14 +54,7 @@ void Tracer::slept(Rank rank, SimTime begin, SimTime end) {
   self.is_woken = false;
 }
 
-Tracer::Cause Tracer::cause_now(const Partition& partition) {
-  if (partition.current != nullptr)
-    return {Cause::Kind::rank, index(partition.current->rank), partition.current->clock, 0};
-  return {Cause::Kind::event, 0, partition.now, partition.now_tie};
-}
-
-void Tracer::posted(const Partition& partition, NodeId from, NodeId to, SimTime at, Tie tie, const Action& event) {
-  const Cause cause = cause_now(partition);
+void Tracer::posted(const Cause& cause, NodeId from, NodeId to, SimTime at, Tie tie, const Action& event) {
   const SimTime now = cause.at;
   // Credits of a node share one tie: a credit that posts another at the same instant stands for both.
   if (cause.kind == Cause::Kind::event && cause.at == at && cause.tie == tie) return;
@@ -75,11 +68,11 @@ void Tracer::posted(const Partition& partition, NodeId from, NodeId to, SimTime 
   events_[{at, tie}] = {now, parts, cause, index(from), index(to)};
 }
 
-void Tracer::woken(const Partition& partition, Rank rank) {
+void Tracer::woken(const Cause& cause, Rank rank) {
   OfRank& self = ranks_[index(rank)];
   if (self.is_woken) return;
   self.is_woken = true;
-  self.woken_by = cause_now(partition);
+  self.woken_by = cause;
 }
 
 void Tracer::marked(Rank rank, Mark mark, SimTime at) {

@@ -18,7 +18,6 @@
 #include "gasmeter/base/stamps.hpp"
 #include "gasmeter/base/units.hpp"
 #include "gasmeter/sim/action.hpp"
-#include "gasmeter/sim/partition.hpp"
 #include "gasmeter/sim/step.hpp"
 
 namespace gasmeter::sim {
@@ -50,6 +49,13 @@ class Tracer {
     SimTime tail;  // bytes behind a head go on arriving until then
     void add(Step step, SimTime until) { parts[count++] = {step, until}; }
   };
+  // Cause of an event or a wake.
+  struct Cause {
+    enum class Kind : std::uint8_t { none, rank, event } kind = Kind::none;
+    std::uint32_t rank = 0;
+    SimTime at;
+    Tie tie = 0;
+  };
   using Explain = std::function<Parts(const Action& event, SimTime posted, SimTime at)>;
 
   explicit Tracer(unsigned ranks) : ranks_(ranks) {}
@@ -66,8 +72,8 @@ class Tracer {
   // --- called by hosts and the engine
   void worked(Rank rank, Step step, SimTime begin, SimTime end);
   void slept(Rank rank, SimTime begin, SimTime end);
-  void posted(const Partition& partition, NodeId from, NodeId to, SimTime at, Tie tie, const Action& event);
-  void woken(const Partition& partition, Rank rank);
+  void posted(const Cause& cause, NodeId from, NodeId to, SimTime at, Tie tie, const Action& event);
+  void woken(const Cause& cause, Rank rank);
   void marked(Rank rank, Mark mark, SimTime at);
 
   // --- results
@@ -78,13 +84,6 @@ class Tracer {
   [[nodiscard]] std::vector<Stretch> way(Rank rank, SimTime begin, SimTime end) const;
 
  private:
-  // Cause of an event or a wake.
-  struct Cause {
-    enum class Kind : std::uint8_t { none, rank, event } kind = Kind::none;
-    std::uint32_t rank = 0;
-    SimTime at;
-    Tie tie = 0;
-  };
   struct Span {
     SimTime begin;
     SimTime end;
@@ -119,8 +118,6 @@ class Tracer {
     }
   };
   class Walk;
-
-  [[nodiscard]] static Cause cause_now(const Partition& partition);
 
   std::vector<OfRank> ranks_;
   std::unordered_map<Key, Event, Hash> events_;
