@@ -3,4 +3,4 @@
 set(gasmeter_precompiled
     <algorithm> <array> <atomic> <chrono> <functional> <map> <memory> <optional> <random> <span> <sstream> <string> <thread>
     <vector> <gasmeter/base/error.hpp> <gasmeter/conduit/conduit.hpp> <gasmeter/core/endpoint.hpp>
-    <gasmeter/run/model_job.hpp> <gasmeter/sim/fabric.hpp> <gasmeter/sim/model_host.hpp>)
+    <gasmeter/run/model_job.hpp> <gasmeter/sim/fabric/fabric.hpp> <gasmeter/sim/engine/model_host.hpp>)

@@ -9,7 +9,7 @@ set(gasmeter_goes_run 2)
 
 # Every figure rests on these files: no source compiled beside them may move their instructions
 # (tests/checks/instructions.py).
-set(gasmeter_alone core/endpoint.cpp sim/fabric.cpp)
+set(gasmeter_alone core/endpoint.cpp sim/fabric/fabric.cpp)
 
 # Sets `group` to the name of what a source belongs to: its layer. Raw programs, which every network has, are one of
 # their own.

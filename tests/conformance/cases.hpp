@@ -5,7 +5,7 @@
 
 #include "gasmeter/base/real_host.hpp"
 #include "gasmeter/networks/conformance.hpp"
-#include "gasmeter/sim/model_host.hpp"
+#include "gasmeter/sim/engine/model_host.hpp"
 #include "job.hpp"
 
 namespace gasmeter::conformance {

@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "gasmeter/base/real_host.hpp"
-#include "gasmeter/sim/model_host.hpp"
+#include "gasmeter/sim/engine/model_host.hpp"
 
 namespace gasmeter::conformance {
 namespace {

@@ -1,4 +1,4 @@
-// Differences between compilers and processors. Only this file and sim/fibre.cpp have conditional compilation.
+// Differences between compilers and processors. Only this file and sim/fibres/fibre.cpp have conditional compilation.
 #pragma once
 
 #include <cstddef>

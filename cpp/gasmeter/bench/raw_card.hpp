@@ -12,7 +12,7 @@
 
 #include "gasmeter/base/units.hpp"
 #include "gasmeter/bench/dissemination.hpp"
-#include "gasmeter/sim/model_host.hpp"
+#include "gasmeter/sim/engine/model_host.hpp"
 
 namespace gasmeter::bench {
 

@@ -15,7 +15,7 @@
 #include "gasmeter/networks/registry.hpp"
 #include "gasmeter/run/conduits.hpp"
 #include "gasmeter/run/kernel_listing.hpp"
-#include "gasmeter/sim/topology.hpp"
+#include "gasmeter/sim/topology/topology.hpp"
 
 namespace gasmeter::bindings {
 namespace {

@@ -1,8 +1,8 @@
 // The interface between real and modelled time: services that a host offers to core, pgas and kernels.
 //
 // A host is a policy type, not a base class. On a real host (base/real_host.hpp) each call does the work itself,
-// inline. A model host (sim/model_host.hpp) also charges the machine's price and decides when other ranks see the
-// effect. No other code in core, pgas or kernels depends on the kind of time.
+// inline. A model host (sim/engine/model_host.hpp) also charges the machine's price and decides when other ranks see
+// the effect. No other code in core, pgas or kernels depends on the kind of time.
 #pragma once
 
 #include <array>

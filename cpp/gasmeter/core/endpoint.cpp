@@ -12,7 +12,7 @@
 #include "gasmeter/core/reference/extended.hpp"
 #include "gasmeter/core/vis/vis.hpp"
 #include "gasmeter/core/wait_report.ipp"
-#include "gasmeter/sim/model_host.hpp"
+#include "gasmeter/sim/engine/model_host.hpp"
 
 namespace gasmeter::core {
 namespace {

@@ -6,7 +6,7 @@
 #include "gasmeter/base/real_host.hpp"
 #include "gasmeter/core/endpoint.hpp"
 #include "gasmeter/core/internals.hpp"
-#include "gasmeter/sim/model_host.hpp"
+#include "gasmeter/sim/engine/model_host.hpp"
 
 // Name of the call with as many arguments in the program's text. Each run-time call does the same, at the same price
 // in virtual time.

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "gasmeter/base/real_host.hpp"
-#include "gasmeter/sim/model_host.hpp"
+#include "gasmeter/sim/engine/model_host.hpp"
 
 namespace gasmeter::core {
 

@@ -12,8 +12,8 @@ namespace gasmeter::kernels {
 // by which the initiator can tell it; without such memory nobody looks.
 //
 // look() compares memory of the target by its owner's addresses. In a window of virtual time nodes run one after the
-// other (sim/partition.hpp). A target on a later node, as in all kernels, is then where it was when the window began.
-// The look misses nothing early: it sees no more than has come at its instant. If the target has told of a put's
+// other (sim/engine/partition.hpp). A target on a later node, as in all kernels, is then where it was when the window
+// began. The look misses nothing early: it sees no more than has come at its instant. If the target has told of a put's
 // completion, the data is there, since telling took at least the lookahead. A target on an earlier node, or on another
 // thread's node, may be ahead by less than the lookahead. It may hide a put that is early by less than that.
 template <class H>

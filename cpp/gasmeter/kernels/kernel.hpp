@@ -17,7 +17,7 @@
 #include "gasmeter/bench/program.hpp"
 #include "gasmeter/bench/settings.hpp"
 #include "gasmeter/core/endpoint.hpp"
-#include "gasmeter/sim/model_host.hpp"
+#include "gasmeter/sim/engine/model_host.hpp"
 
 namespace gasmeter::kernels {
 

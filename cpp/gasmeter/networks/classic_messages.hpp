@@ -9,7 +9,7 @@
 #include "gasmeter/conduit/counts.hpp"
 #include "gasmeter/conduit/reserves_memory.hpp"
 #include "gasmeter/services/two_sided_service.hpp"
-#include "gasmeter/sim/model_host.hpp"
+#include "gasmeter/sim/engine/model_host.hpp"
 
 namespace gasmeter::networks {
 

@@ -3,7 +3,7 @@
 #include <string>
 
 #include "gasmeter/base/error.hpp"
-#include "gasmeter/sim/placement.hpp"
+#include "gasmeter/sim/topology/placement.hpp"
 
 namespace gasmeter::networks {
 namespace {

@@ -6,8 +6,8 @@
 
 #include "gasmeter/conduit/machine_values.hpp"
 #include "gasmeter/networks/modelled_network.hpp"
-#include "gasmeter/sim/engine.hpp"
-#include "gasmeter/sim/topology.hpp"
+#include "gasmeter/sim/engine/engine.hpp"
+#include "gasmeter/sim/topology/topology.hpp"
 
 namespace gasmeter::networks {
 

@@ -6,7 +6,7 @@
 #include "gasmeter/conduit/instruction_counts.hpp"
 #include "gasmeter/networks/parameter_table.hpp"
 #include "gasmeter/services/matched_messages.hpp"
-#include "gasmeter/sim/fabric.hpp"
+#include "gasmeter/sim/fabric/fabric.hpp"
 
 namespace gasmeter::networks {
 

@@ -17,10 +17,10 @@
 #include "gasmeter/services/matched_messages.hpp"
 #include "gasmeter/services/message_device.hpp"
 #include "gasmeter/services/two_sided_service.hpp"
-#include "gasmeter/sim/engine.hpp"
-#include "gasmeter/sim/fabric.hpp"
-#include "gasmeter/sim/model_host.hpp"
-#include "gasmeter/sim/tracer.hpp"
+#include "gasmeter/sim/engine/engine.hpp"
+#include "gasmeter/sim/engine/model_host.hpp"
+#include "gasmeter/sim/fabric/fabric.hpp"
+#include "gasmeter/sim/trace/tracer.hpp"
 
 namespace gasmeter::networks {
 

@@ -13,7 +13,7 @@
 #include "gasmeter/conduit/machine_values.hpp"
 #include "gasmeter/networks/conformance.hpp"
 #include "gasmeter/networks/network.hpp"
-#include "gasmeter/sim/fabric.hpp"
+#include "gasmeter/sim/fabric/fabric.hpp"
 
 namespace gasmeter::networks {
 

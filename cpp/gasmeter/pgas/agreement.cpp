@@ -8,7 +8,7 @@
 #include "gasmeter/core/incoming.hpp"
 #include "gasmeter/core/library_handlers.hpp"
 #include "gasmeter/core/word_halves.hpp"
-#include "gasmeter/sim/model_host.hpp"
+#include "gasmeter/sim/engine/model_host.hpp"
 
 namespace gasmeter::pgas {
 

@@ -6,7 +6,7 @@
 #include "gasmeter/base/error.hpp"
 #include "gasmeter/base/random.hpp"
 #include "gasmeter/base/real_host.hpp"
-#include "gasmeter/sim/model_host.hpp"
+#include "gasmeter/sim/engine/model_host.hpp"
 
 namespace gasmeter::pgas {
 namespace {

@@ -2,7 +2,7 @@
 
 #include "gasmeter/base/real_host.hpp"
 #include "gasmeter/run/any_endpoint.hpp"
-#include "gasmeter/sim/model_host.hpp"
+#include "gasmeter/sim/engine/model_host.hpp"
 
 namespace gasmeter::run {
 namespace {

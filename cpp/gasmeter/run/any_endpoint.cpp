@@ -6,7 +6,7 @@
 #include "gasmeter/core/negotiated.hpp"
 #include "gasmeter/run/any_space.hpp"
 #include "gasmeter/run/any_teams.hpp"
-#include "gasmeter/sim/model_host.hpp"
+#include "gasmeter/sim/engine/model_host.hpp"
 
 namespace gasmeter::run {
 namespace {

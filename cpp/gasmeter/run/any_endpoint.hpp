@@ -15,7 +15,7 @@
 #include "gasmeter/core/message.hpp"
 #include "gasmeter/core/vis/vis.hpp"
 #include "gasmeter/pgas/options.hpp"
-#include "gasmeter/sim/partition.hpp"
+#include "gasmeter/sim/engine/partition.hpp"
 
 namespace gasmeter::run {
 

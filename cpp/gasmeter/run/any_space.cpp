@@ -5,7 +5,7 @@
 #include "gasmeter/base/real_host.hpp"
 #include "gasmeter/kernels/dis/marks.hpp"
 #include "gasmeter/pgas/space.hpp"
-#include "gasmeter/sim/model_host.hpp"
+#include "gasmeter/sim/engine/model_host.hpp"
 
 namespace gasmeter::run {
 namespace {

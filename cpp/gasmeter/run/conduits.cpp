@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "gasmeter/base/error.hpp"
-#include "gasmeter/sim/fibre.hpp"
+#include "gasmeter/sim/fibres/fibre.hpp"
 
 namespace gasmeter::run {
 

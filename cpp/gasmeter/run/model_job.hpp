@@ -12,10 +12,10 @@
 #include "gasmeter/conduit/holdings.hpp"
 #include "gasmeter/conduit/recording.hpp"
 #include "gasmeter/run/request.hpp"
-#include "gasmeter/sim/engine.hpp"
-#include "gasmeter/sim/fabric.hpp"
-#include "gasmeter/sim/stop_token.hpp"
-#include "gasmeter/sim/tracer.hpp"
+#include "gasmeter/sim/engine/engine.hpp"
+#include "gasmeter/sim/engine/stop_token.hpp"
+#include "gasmeter/sim/fabric/fabric.hpp"
+#include "gasmeter/sim/trace/tracer.hpp"
 
 namespace gasmeter::run {
 

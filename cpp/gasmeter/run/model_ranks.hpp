@@ -11,8 +11,8 @@
 #include "gasmeter/core/endpoint.hpp"
 #include "gasmeter/run/composed_network.hpp"
 #include "gasmeter/run/request.hpp"
-#include "gasmeter/sim/engine.hpp"
-#include "gasmeter/sim/model_host.hpp"
+#include "gasmeter/sim/engine/engine.hpp"
+#include "gasmeter/sim/engine/model_host.hpp"
 
 namespace gasmeter::run {
 

@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "gasmeter/base/units.hpp"
-#include "gasmeter/sim/stop_token.hpp"
+#include "gasmeter/sim/engine/stop_token.hpp"
 
 namespace gasmeter::run {
 

@@ -25,7 +25,7 @@
 #include "gasmeter/run/kernel_listing.hpp"
 #include "gasmeter/run/networked_rank.hpp"
 #include "gasmeter/run/rank_session.hpp"
-#include "gasmeter/sim/step.hpp"
+#include "gasmeter/sim/trace/step.hpp"
 
 namespace gasmeter::run {
 namespace {

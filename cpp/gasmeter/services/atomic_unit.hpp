@@ -13,7 +13,7 @@
 #include "gasmeter/base/units.hpp"
 #include "gasmeter/services/word_cache.hpp"
 #include "gasmeter/sim/action.hpp"
-#include "gasmeter/sim/engine.hpp"
+#include "gasmeter/sim/engine/engine.hpp"
 
 namespace gasmeter::services {
 

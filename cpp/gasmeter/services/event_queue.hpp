@@ -8,7 +8,7 @@
 
 #include "gasmeter/base/units.hpp"
 #include "gasmeter/sim/action.hpp"
-#include "gasmeter/sim/engine.hpp"
+#include "gasmeter/sim/engine/engine.hpp"
 
 namespace gasmeter::services {
 

@@ -27,7 +27,7 @@
 #include "gasmeter/services/message_memory.hpp"
 #include "gasmeter/services/node_messages.hpp"
 #include "gasmeter/services/two_sided_service.hpp"
-#include "gasmeter/sim/model_host.hpp"
+#include "gasmeter/sim/engine/model_host.hpp"
 
 namespace gasmeter::services {
 

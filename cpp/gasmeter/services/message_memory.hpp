@@ -10,7 +10,7 @@
 #include "gasmeter/conduit/pages.hpp"
 #include "gasmeter/services/message_device.hpp"
 #include "gasmeter/services/modelled_pins.hpp"
-#include "gasmeter/sim/model_host.hpp"
+#include "gasmeter/sim/engine/model_host.hpp"
 
 namespace gasmeter::services {
 

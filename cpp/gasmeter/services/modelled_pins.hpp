@@ -12,7 +12,7 @@
 #include "gasmeter/conduit/pages.hpp"
 #include "gasmeter/services/modelled_addresses.hpp"
 #include "gasmeter/services/registration_cache.hpp"
-#include "gasmeter/sim/model_host.hpp"
+#include "gasmeter/sim/engine/model_host.hpp"
 
 namespace gasmeter::services {
 

@@ -14,7 +14,7 @@
 #include "gasmeter/conduit/capabilities.hpp"
 #include "gasmeter/conduit/conduit.hpp"
 #include "gasmeter/services/node_boxes.hpp"
-#include "gasmeter/sim/model_host.hpp"
+#include "gasmeter/sim/engine/model_host.hpp"
 
 namespace gasmeter::services {
 

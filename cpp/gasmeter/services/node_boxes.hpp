@@ -15,8 +15,8 @@
 #include "gasmeter/base/platform.hpp"
 #include "gasmeter/base/units.hpp"
 #include "gasmeter/conduit/host.hpp"
-#include "gasmeter/sim/engine.hpp"
-#include "gasmeter/sim/model_host.hpp"
+#include "gasmeter/sim/engine/engine.hpp"
+#include "gasmeter/sim/engine/model_host.hpp"
 
 namespace gasmeter::services {
 

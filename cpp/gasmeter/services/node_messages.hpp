@@ -10,7 +10,7 @@
 #include "gasmeter/base/units.hpp"
 #include "gasmeter/services/message_device.hpp"
 #include "gasmeter/services/node_boxes.hpp"
-#include "gasmeter/sim/model_host.hpp"
+#include "gasmeter/sim/engine/model_host.hpp"
 
 namespace gasmeter::services {
 

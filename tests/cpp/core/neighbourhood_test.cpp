@@ -10,7 +10,7 @@
 #include "gasmeter/base/error.hpp"
 #include "gasmeter/base/real_host.hpp"
 #include "gasmeter/core/endpoint.hpp"
-#include "gasmeter/sim/model_host.hpp"
+#include "gasmeter/sim/engine/model_host.hpp"
 #include "support/thread_world.hpp"
 
 namespace gasmeter::core {

@@ -15,7 +15,7 @@
 #include "gasmeter/base/error.hpp"
 #include "gasmeter/base/real_host.hpp"
 #include "gasmeter/core/endpoint.hpp"
-#include "gasmeter/sim/model_host.hpp"
+#include "gasmeter/sim/engine/model_host.hpp"
 #include "support/model_world.hpp"
 #include "support/thread_world.hpp"
 

@@ -9,7 +9,7 @@
 #include "gasmeter/base/error.hpp"
 #include "gasmeter/run/model_job.hpp"
 #include "gasmeter/run/request.hpp"
-#include "gasmeter/sim/fibre.hpp"
+#include "gasmeter/sim/fibres/fibre.hpp"
 #include "support/invented_machine.hpp"
 
 namespace gasmeter::kernels {

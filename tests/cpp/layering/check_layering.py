@@ -37,10 +37,10 @@ ONLY = {
     "sim": {"base", "sim", "conduit/host.hpp", "conduit/charges.hpp"},
     "core": {"base", "conduit", "services", "core"},
     "pgas": {"base", "conduit", "core", "pgas"},
-    "kernels": {"base", "conduit", "sim/model_host.hpp", "bench", "core", "pgas", "kernels"},
+    "kernels": {"base", "conduit", "sim/engine/model_host.hpp", "bench", "core", "pgas", "kernels"},
 }
 # Sources of templates that are instantiated for the modelled host, too.
-ALSO_IN_SOURCES = {"core": {"sim/model_host.hpp"}, "pgas": {"sim/model_host.hpp"}}
+ALSO_IN_SOURCES = {"core": {"sim/engine/model_host.hpp"}, "pgas": {"sim/engine/model_host.hpp"}}
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]')
 # Written by CMake.
@@ -125,19 +125,19 @@ CONTROL_TREE = [
     ("base/units.hpp", ONCE, ""),
     ("conduit/host.hpp", ONCE + '#include "gasmeter/base/units.hpp"\n', ""),
     ("conduit/conduit.hpp", ONCE, ""),
-    ("sim/model_host.hpp", ONCE + '#include "gasmeter/conduit/host.hpp"\n', ""),
+    ("sim/engine/model_host.hpp", ONCE + '#include "gasmeter/conduit/host.hpp"\n', ""),
     ("core/endpoint.hpp", ONCE + '#include "gasmeter/conduit/conduit.hpp"\n#include <vector>\n', ""),
-    ("core/endpoint.cpp", '#include "gasmeter/sim/model_host.hpp"\n', ""),
+    ("core/endpoint.cpp", '#include "gasmeter/sim/engine/model_host.hpp"\n', ""),
     ("core/token.ipp", ONCE, ""),
     ("core/token.cpp", '#include "gasmeter/core/token.ipp"\n', ""),
     ("core/teams/foreign.cpp", '#include "gasmeter/core/token.ipp"\n', "for the folder of their templates"),
     ("core/twice.ipp", "#include <vector>\n#pragma once\n", "does not begin with #pragma once"),
-    ("core/sibling.ipp", ONCE + '#include "gasmeter/sim/model_host.hpp"\n', "core includes only"),
-    ("networks/shm/device.hpp", ONCE + '#include "gasmeter/sim/model_host.hpp"\n', ""),
+    ("core/sibling.ipp", ONCE + '#include "gasmeter/sim/engine/model_host.hpp"\n', "core includes only"),
+    ("networks/shm/device.hpp", ONCE + '#include "gasmeter/sim/engine/model_host.hpp"\n', ""),
     ("networks/shm/conduit.cpp", '#include "gasmeter/networks/shm/device.hpp"\n', ""),
     (
         "kernels/kernel.hpp",
-        ONCE + '#include "gasmeter/core/endpoint.hpp"\n#include "gasmeter/sim/model_host.hpp"\n',
+        ONCE + '#include "gasmeter/core/endpoint.hpp"\n#include "gasmeter/sim/engine/model_host.hpp"\n',
         "",
     ),
     ("run/worker.cpp", '#include "gasmeter/kernels/kernel.hpp"\n#include "gasmeter/base/version.hpp"\n', ""),
@@ -146,7 +146,7 @@ CONTROL_TREE = [
     ("probe/sideways.cpp", '#include "gasmeter/base/units.hpp"\n', "probe includes only"),
     ("launch/sideways.cpp", '#include "gasmeter/conduit/host.hpp"\n', "launch includes only"),
     ("sim/more.hpp", ONCE + '#include "gasmeter/conduit/conduit.hpp"\n', "sim includes only"),
-    ("core/header.hpp", ONCE + '#include "gasmeter/sim/model_host.hpp"\n', "core includes only"),
+    ("core/header.hpp", ONCE + '#include "gasmeter/sim/engine/model_host.hpp"\n', "core includes only"),
     ("core/sibling.cpp", '#include "gasmeter/networks/shm/device.hpp"\n', "core includes only"),
     ("networks/udp/sibling.cpp", '#include "gasmeter/core/endpoint.hpp"\n', "networks is not above core"),
     ("networks/udp/other.cpp", '#include "gasmeter/networks/shm/device.hpp"\n', "does not include another one"),
@@ -154,7 +154,7 @@ CONTROL_TREE = [
     ("kernels/up.cpp", '#include "gasmeter/run/request.hpp"\n', "kernels includes only"),
     ("run/request.hpp", ONCE + '#include "gasmeter/bindings/numpy.hpp"\n', "run is not above bindings"),
     ("bindings/numpy.hpp", ONCE, ""),
-    ("pgas/space.cpp", '#include "gasmeter/core/endpoint.hpp"\n#include "gasmeter/sim/model_host.hpp"\n', ""),
+    ("pgas/space.cpp", '#include "gasmeter/core/endpoint.hpp"\n#include "gasmeter/sim/engine/model_host.hpp"\n', ""),
     ("pgas/up.cpp", '#include "gasmeter/kernels/kernel.hpp"\n', "pgas includes only"),
     ("misc/file.cpp", "", "lies in no layer"),
     ("base/relative.cpp", '#include "units.hpp"\n', 'are named from "gasmeter/"'),

@@ -10,7 +10,7 @@
 
 #include "gasmeter/base/error.hpp"
 #include "gasmeter/conduit/counts.hpp"
-#include "gasmeter/sim/engine.hpp"
+#include "gasmeter/sim/engine/engine.hpp"
 
 namespace gasmeter::run {
 namespace {

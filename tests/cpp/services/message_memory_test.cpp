@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "gasmeter/sim/engine.hpp"
+#include "gasmeter/sim/engine/engine.hpp"
 
 namespace gasmeter::services {
 namespace {

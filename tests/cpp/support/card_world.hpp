@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "gasmeter/conduit/host.hpp"
-#include "gasmeter/sim/engine.hpp"
-#include "gasmeter/sim/model_host.hpp"
-#include "gasmeter/sim/topology.hpp"
+#include "gasmeter/sim/engine/engine.hpp"
+#include "gasmeter/sim/engine/model_host.hpp"
+#include "gasmeter/sim/topology/topology.hpp"
 
 namespace gasmeter::testing {
 

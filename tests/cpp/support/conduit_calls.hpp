@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "gasmeter/conduit/conduit.hpp"
-#include "gasmeter/sim/model_host.hpp"
+#include "gasmeter/sim/engine/model_host.hpp"
 
 namespace gasmeter::testing {
 

@@ -7,8 +7,8 @@
 
 #include "gasmeter/core/endpoint.hpp"
 #include "gasmeter/networks/ideal/ideal_conduit.hpp"
-#include "gasmeter/sim/engine.hpp"
-#include "gasmeter/sim/model_host.hpp"
+#include "gasmeter/sim/engine/engine.hpp"
+#include "gasmeter/sim/engine/model_host.hpp"
 #include "support/shared_block.hpp"
 #include "support/thread_world.hpp"
 

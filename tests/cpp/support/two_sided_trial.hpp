@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "gasmeter/services/two_sided_service.hpp"
-#include "gasmeter/sim/model_host.hpp"
+#include "gasmeter/sim/engine/model_host.hpp"
 #include "support/effort.hpp"
 #include "support/pattern.hpp"
 

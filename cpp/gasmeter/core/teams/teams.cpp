@@ -10,7 +10,7 @@
 #include "gasmeter/base/random.hpp"
 #include "gasmeter/base/real_host.hpp"
 #include "gasmeter/core/teams/executor.ipp"
-#include "gasmeter/sim/model_host.hpp"
+#include "gasmeter/sim/engine/model_host.hpp"
 
 namespace gasmeter::core {
 namespace {

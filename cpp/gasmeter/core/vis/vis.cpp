@@ -11,7 +11,7 @@
 #include "gasmeter/core/vis/direct.ipp"
 #include "gasmeter/core/vis/packets.ipp"
 #include "gasmeter/core/vis/planted.ipp"
-#include "gasmeter/sim/model_host.hpp"
+#include "gasmeter/sim/engine/model_host.hpp"
 
 namespace gasmeter::core {
 

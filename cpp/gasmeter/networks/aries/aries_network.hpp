@@ -7,9 +7,9 @@
 #include "gasmeter/networks/aries/domain.hpp"
 #include "gasmeter/networks/aries/packet.hpp"
 #include "gasmeter/networks/aries/parameters.hpp"
-#include "gasmeter/sim/engine.hpp"
-#include "gasmeter/sim/fabric.hpp"
-#include "gasmeter/sim/packet_pool.hpp"
+#include "gasmeter/sim/engine/engine.hpp"
+#include "gasmeter/sim/fabric/fabric.hpp"
+#include "gasmeter/sim/fabric/packet_pool.hpp"
 
 namespace gasmeter::networks::aries {
 

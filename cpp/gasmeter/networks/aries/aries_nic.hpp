@@ -9,8 +9,8 @@
 #include "gasmeter/networks/aries/packet.hpp"
 #include "gasmeter/networks/aries/parameters.hpp"
 #include "gasmeter/services/atomic_unit.hpp"
-#include "gasmeter/sim/engine.hpp"
-#include "gasmeter/sim/unit.hpp"
+#include "gasmeter/sim/engine/engine.hpp"
+#include "gasmeter/sim/fabric/unit.hpp"
 
 namespace gasmeter::networks::aries {
 

@@ -17,7 +17,7 @@
 #include "gasmeter/networks/aries/fma_window.hpp"
 #include "gasmeter/networks/aries/parameters.hpp"
 #include "gasmeter/networks/aries/post_descriptor.hpp"
-#include "gasmeter/sim/model_host.hpp"
+#include "gasmeter/sim/engine/model_host.hpp"
 
 namespace gasmeter::networks::aries {
 

@@ -9,7 +9,7 @@
 #include "gasmeter/networks/aries/aries_options.hpp"
 #include "gasmeter/networks/aries/domain.hpp"
 #include "gasmeter/services/modelled_pins.hpp"
-#include "gasmeter/sim/model_host.hpp"
+#include "gasmeter/sim/engine/model_host.hpp"
 
 namespace gasmeter::networks::aries {
 

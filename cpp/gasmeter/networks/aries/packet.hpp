@@ -10,7 +10,7 @@
 
 #include "gasmeter/base/units.hpp"
 #include "gasmeter/networks/aries/post_descriptor.hpp"
-#include "gasmeter/sim/packet.hpp"
+#include "gasmeter/sim/fabric/packet.hpp"
 
 namespace gasmeter::networks::aries {
 

@@ -7,8 +7,8 @@
 #include "gasmeter/conduit/instruction_counts.hpp"
 #include "gasmeter/networks/machine_parameters.hpp"
 #include "gasmeter/networks/parameter_table.hpp"
-#include "gasmeter/sim/fabric.hpp"
-#include "gasmeter/sim/topology.hpp"
+#include "gasmeter/sim/fabric/fabric.hpp"
+#include "gasmeter/sim/topology/topology.hpp"
 
 namespace gasmeter::networks::aries {
 

@@ -14,7 +14,7 @@
 #include "gasmeter/networks/aries/domain.hpp"
 #include "gasmeter/networks/aries/job_memory.hpp"
 #include "gasmeter/networks/aries/local_memory.hpp"
-#include "gasmeter/sim/model_host.hpp"
+#include "gasmeter/sim/engine/model_host.hpp"
 
 namespace gasmeter::networks::aries {
 

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "gasmeter/base/error.hpp"
-#include "gasmeter/sim/tracer.hpp"
+#include "gasmeter/sim/trace/tracer.hpp"
 
 namespace gasmeter::networks::ethernet {
 

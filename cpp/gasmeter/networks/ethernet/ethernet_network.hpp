@@ -11,9 +11,9 @@
 #include "gasmeter/networks/ethernet/ethernet_socket.hpp"
 #include "gasmeter/networks/ethernet/packet.hpp"
 #include "gasmeter/networks/ethernet/parameters.hpp"
-#include "gasmeter/sim/engine.hpp"
-#include "gasmeter/sim/fabric.hpp"
-#include "gasmeter/sim/packet_pool.hpp"
+#include "gasmeter/sim/engine/engine.hpp"
+#include "gasmeter/sim/fabric/fabric.hpp"
+#include "gasmeter/sim/fabric/packet_pool.hpp"
 
 namespace gasmeter::networks::ethernet {
 

@@ -14,7 +14,7 @@
 #include "gasmeter/base/units.hpp"
 #include "gasmeter/networks/ethernet/packet.hpp"
 #include "gasmeter/sim/action.hpp"
-#include "gasmeter/sim/model_host.hpp"
+#include "gasmeter/sim/engine/model_host.hpp"
 
 namespace gasmeter::networks::ethernet {
 

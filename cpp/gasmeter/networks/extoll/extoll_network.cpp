@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "gasmeter/base/error.hpp"
-#include "gasmeter/sim/fast_forward.hpp"
+#include "gasmeter/sim/engine/fast_forward.hpp"
 
 namespace gasmeter::networks::extoll {
 

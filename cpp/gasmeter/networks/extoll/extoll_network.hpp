@@ -12,9 +12,9 @@
 #include "gasmeter/networks/extoll/packet.hpp"
 #include "gasmeter/networks/extoll/parameters.hpp"
 #include "gasmeter/networks/extoll/rma_streams.hpp"
-#include "gasmeter/sim/engine.hpp"
-#include "gasmeter/sim/fabric.hpp"
-#include "gasmeter/sim/packet_pool.hpp"
+#include "gasmeter/sim/engine/engine.hpp"
+#include "gasmeter/sim/fabric/fabric.hpp"
+#include "gasmeter/sim/fabric/packet_pool.hpp"
 
 namespace gasmeter::networks::extoll {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "gasmeter/networks/extoll/extoll_network.hpp"
-#include "gasmeter/sim/tracer.hpp"
+#include "gasmeter/sim/trace/tracer.hpp"
 
 namespace gasmeter::networks::extoll {
 

@@ -10,7 +10,7 @@
 #include "gasmeter/networks/extoll/parameters.hpp"
 #include "gasmeter/networks/extoll/rma.hpp"
 #include "gasmeter/networks/extoll/velo.hpp"
-#include "gasmeter/sim/engine.hpp"
+#include "gasmeter/sim/engine/engine.hpp"
 
 namespace gasmeter::networks::extoll {
 

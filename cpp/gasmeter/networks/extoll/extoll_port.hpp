@@ -13,7 +13,7 @@
 #include "gasmeter/networks/extoll/packet.hpp"
 #include "gasmeter/networks/extoll/parameters.hpp"
 #include "gasmeter/services/registered_memory.hpp"
-#include "gasmeter/sim/model_host.hpp"
+#include "gasmeter/sim/engine/model_host.hpp"
 
 namespace gasmeter::networks::extoll {
 

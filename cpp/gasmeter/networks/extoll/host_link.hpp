@@ -12,8 +12,8 @@
 #include "gasmeter/networks/extoll/packet.hpp"
 #include "gasmeter/networks/extoll/unit.hpp"
 #include "gasmeter/sim/action.hpp"
-#include "gasmeter/sim/engine.hpp"
-#include "gasmeter/sim/steady.hpp"
+#include "gasmeter/sim/engine/engine.hpp"
+#include "gasmeter/sim/engine/steady.hpp"
 
 namespace gasmeter::networks::extoll {
 

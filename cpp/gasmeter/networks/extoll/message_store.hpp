@@ -11,7 +11,7 @@
 #include "gasmeter/conduit/capabilities.hpp"
 #include "gasmeter/networks/extoll/wire.hpp"
 #include "gasmeter/services/node_boxes.hpp"
-#include "gasmeter/sim/intrusive_queue.hpp"
+#include "gasmeter/sim/fabric/intrusive_queue.hpp"
 
 namespace gasmeter::networks::extoll {
 

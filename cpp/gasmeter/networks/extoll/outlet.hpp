@@ -6,8 +6,8 @@
 
 #include "gasmeter/base/units.hpp"
 #include "gasmeter/sim/action.hpp"
-#include "gasmeter/sim/packet.hpp"
-#include "gasmeter/sim/steady.hpp"
+#include "gasmeter/sim/engine/steady.hpp"
+#include "gasmeter/sim/fabric/packet.hpp"
 
 namespace gasmeter::sim {
 class Tracer;

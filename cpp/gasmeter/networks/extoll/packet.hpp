@@ -6,7 +6,7 @@
 #include <cstdint>
 
 #include "gasmeter/base/units.hpp"
-#include "gasmeter/sim/packet.hpp"
+#include "gasmeter/sim/fabric/packet.hpp"
 
 namespace gasmeter::networks::extoll {
 

@@ -5,7 +5,7 @@
 #include <functional>
 
 #include "gasmeter/networks/extoll/extoll_network.hpp"
-#include "gasmeter/sim/fast_forward.hpp"
+#include "gasmeter/sim/engine/fast_forward.hpp"
 
 namespace gasmeter::networks::extoll {
 namespace {

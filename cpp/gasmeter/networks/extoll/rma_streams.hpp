@@ -1,4 +1,5 @@
-// The long transfers of a network's RMA units: the state of cards and links that they keep changing (sim/steady.hpp).
+// The long transfers of a network's RMA units: the state of cards and links that they keep changing
+// (sim/engine/steady.hpp).
 #pragma once
 
 #include <cstdint>
@@ -8,8 +9,8 @@
 #include "gasmeter/base/units.hpp"
 #include "gasmeter/networks/extoll/packet.hpp"
 #include "gasmeter/networks/extoll/rma.hpp"
-#include "gasmeter/sim/posted.hpp"
-#include "gasmeter/sim/steady.hpp"
+#include "gasmeter/sim/engine/posted.hpp"
+#include "gasmeter/sim/engine/steady.hpp"
 
 namespace gasmeter::networks::extoll {
 

@@ -1,7 +1,7 @@
 // Building blocks of a card's units.
 #pragma once
 
-#include "gasmeter/sim/unit.hpp"
+#include "gasmeter/sim/fabric/unit.hpp"
 
 namespace gasmeter::networks::extoll {
 

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "gasmeter/networks/network.hpp"
-#include "gasmeter/sim/fabric.hpp"
+#include "gasmeter/sim/fabric/fabric.hpp"
 
 namespace gasmeter::networks::fabric {
 

@@ -19,7 +19,7 @@
 #include "gasmeter/networks/gm/event.hpp"
 #include "gasmeter/networks/gm/packet.hpp"
 #include "gasmeter/sim/action.hpp"
-#include "gasmeter/sim/intrusive_queue.hpp"
+#include "gasmeter/sim/fabric/intrusive_queue.hpp"
 
 namespace gasmeter::networks::gm {
 

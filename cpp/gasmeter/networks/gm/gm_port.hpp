@@ -19,7 +19,7 @@
 #include "gasmeter/networks/gm/parameters.hpp"
 #include "gasmeter/services/event_queue.hpp"
 #include "gasmeter/services/registered_memory.hpp"
-#include "gasmeter/sim/model_host.hpp"
+#include "gasmeter/sim/engine/model_host.hpp"
 
 namespace gasmeter::networks::gm {
 

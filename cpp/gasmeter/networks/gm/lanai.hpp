@@ -8,8 +8,8 @@
 #include "gasmeter/networks/gm/connection.hpp"
 #include "gasmeter/networks/gm/packet.hpp"
 #include "gasmeter/networks/gm/parameters.hpp"
-#include "gasmeter/sim/engine.hpp"
-#include "gasmeter/sim/unit.hpp"
+#include "gasmeter/sim/engine/engine.hpp"
+#include "gasmeter/sim/fabric/unit.hpp"
 
 namespace gasmeter::networks::gm {
 

@@ -7,7 +7,7 @@
 
 #include "gasmeter/base/units.hpp"
 #include "gasmeter/networks/gm/event.hpp"
-#include "gasmeter/sim/packet.hpp"
+#include "gasmeter/sim/fabric/packet.hpp"
 
 namespace gasmeter::networks::gm {
 

@@ -17,7 +17,7 @@
 #include "gasmeter/networks/ibv/queue_pair.hpp"
 #include "gasmeter/networks/ibv/work.hpp"
 #include "gasmeter/services/registered_memory.hpp"
-#include "gasmeter/sim/model_host.hpp"
+#include "gasmeter/sim/engine/model_host.hpp"
 
 namespace gasmeter::networks::ibv {
 

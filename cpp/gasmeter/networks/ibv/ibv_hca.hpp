@@ -5,8 +5,8 @@
 #include "gasmeter/networks/ibv/packet.hpp"
 #include "gasmeter/networks/ibv/parameters.hpp"
 #include "gasmeter/services/atomic_unit.hpp"
-#include "gasmeter/sim/engine.hpp"
-#include "gasmeter/sim/unit.hpp"
+#include "gasmeter/sim/engine/engine.hpp"
+#include "gasmeter/sim/fabric/unit.hpp"
 
 namespace gasmeter::networks::ibv {
 

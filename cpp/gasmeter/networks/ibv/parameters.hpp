@@ -7,7 +7,7 @@
 #include "gasmeter/conduit/instruction_counts.hpp"
 #include "gasmeter/networks/machine_parameters.hpp"
 #include "gasmeter/networks/parameter_table.hpp"
-#include "gasmeter/sim/fabric.hpp"
+#include "gasmeter/sim/fabric/fabric.hpp"
 
 namespace gasmeter::networks::ibv {
 

@@ -12,7 +12,7 @@
 #include "gasmeter/networks/ibv/packet.hpp"
 #include "gasmeter/networks/ibv/work.hpp"
 #include "gasmeter/sim/action.hpp"
-#include "gasmeter/sim/unit.hpp"
+#include "gasmeter/sim/fabric/unit.hpp"
 
 namespace gasmeter::networks::ibv {
 

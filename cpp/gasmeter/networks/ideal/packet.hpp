@@ -11,7 +11,7 @@
 #include "gasmeter/base/units.hpp"
 #include "gasmeter/conduit/conduit.hpp"
 #include "gasmeter/sim/action.hpp"
-#include "gasmeter/sim/intrusive_queue.hpp"
+#include "gasmeter/sim/fabric/intrusive_queue.hpp"
 
 namespace gasmeter::networks::ideal {
 

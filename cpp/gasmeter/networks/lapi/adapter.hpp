@@ -5,8 +5,8 @@
 #include "gasmeter/networks/lapi/packet.hpp"
 #include "gasmeter/networks/lapi/parameters.hpp"
 #include "gasmeter/networks/lapi/rdma.hpp"
-#include "gasmeter/sim/engine.hpp"
-#include "gasmeter/sim/unit.hpp"
+#include "gasmeter/sim/engine/engine.hpp"
+#include "gasmeter/sim/fabric/unit.hpp"
 
 namespace gasmeter::networks::lapi {
 

@@ -7,7 +7,7 @@
 #include "gasmeter/base/units.hpp"
 #include "gasmeter/conduit/host.hpp"
 #include "gasmeter/conduit/pages.hpp"
-#include "gasmeter/sim/model_host.hpp"
+#include "gasmeter/sim/engine/model_host.hpp"
 
 namespace gasmeter::networks::lapi {
 

@@ -17,7 +17,7 @@
 #include "gasmeter/networks/lapi/parameters.hpp"
 #include "gasmeter/services/event_queue.hpp"
 #include "gasmeter/services/registered_memory.hpp"
-#include "gasmeter/sim/model_host.hpp"
+#include "gasmeter/sim/engine/model_host.hpp"
 
 namespace gasmeter::networks::lapi {
 

@@ -18,7 +18,7 @@
 #include "gasmeter/networks/lapi/lapi_options.hpp"
 #include "gasmeter/networks/lapi/lapi_task.hpp"
 #include "gasmeter/services/card_memory.hpp"
-#include "gasmeter/sim/model_host.hpp"
+#include "gasmeter/sim/engine/model_host.hpp"
 
 namespace gasmeter::networks::lapi {
 

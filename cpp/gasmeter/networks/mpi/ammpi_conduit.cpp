@@ -10,7 +10,7 @@
 #include "gasmeter/base/real_host.hpp"
 #include "gasmeter/conduit/prepare_check.hpp"
 #include "gasmeter/networks/mpi/words.hpp"
-#include "gasmeter/sim/model_host.hpp"
+#include "gasmeter/sim/engine/model_host.hpp"
 
 namespace gasmeter::networks::mpi {
 

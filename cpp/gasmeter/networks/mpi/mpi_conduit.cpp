@@ -9,7 +9,7 @@
 #include "gasmeter/conduit/prepare_check.hpp"
 #include "gasmeter/networks/mpi/mpi_receive.ipp"
 #include "gasmeter/networks/mpi/words.hpp"
-#include "gasmeter/sim/model_host.hpp"
+#include "gasmeter/sim/engine/model_host.hpp"
 
 namespace gasmeter::networks::mpi {
 

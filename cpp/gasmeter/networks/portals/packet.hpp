@@ -10,8 +10,8 @@
 
 #include "gasmeter/base/units.hpp"
 #include "gasmeter/networks/portals/match_table.hpp"
-#include "gasmeter/sim/intrusive_queue.hpp"
-#include "gasmeter/sim/packet.hpp"
+#include "gasmeter/sim/fabric/intrusive_queue.hpp"
+#include "gasmeter/sim/fabric/packet.hpp"
 
 namespace gasmeter::networks::portals {
 

@@ -19,7 +19,7 @@
 #include "gasmeter/networks/portals/packet.hpp"
 #include "gasmeter/networks/portals/parameters.hpp"
 #include "gasmeter/services/event_queue.hpp"
-#include "gasmeter/sim/model_host.hpp"
+#include "gasmeter/sim/engine/model_host.hpp"
 
 namespace gasmeter::networks::portals {
 

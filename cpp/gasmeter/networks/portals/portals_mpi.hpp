@@ -16,7 +16,7 @@
 #include "gasmeter/base/units.hpp"
 #include "gasmeter/networks/portals/portals.hpp"
 #include "gasmeter/services/two_sided_service.hpp"
-#include "gasmeter/sim/model_host.hpp"
+#include "gasmeter/sim/engine/model_host.hpp"
 
 namespace gasmeter::networks::portals {
 

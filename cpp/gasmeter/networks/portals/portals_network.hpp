@@ -7,9 +7,9 @@
 #include "gasmeter/networks/portals/parameters.hpp"
 #include "gasmeter/networks/portals/portals.hpp"
 #include "gasmeter/networks/portals/seastar.hpp"
-#include "gasmeter/sim/engine.hpp"
-#include "gasmeter/sim/fabric.hpp"
-#include "gasmeter/sim/packet_pool.hpp"
+#include "gasmeter/sim/engine/engine.hpp"
+#include "gasmeter/sim/fabric/fabric.hpp"
+#include "gasmeter/sim/fabric/packet_pool.hpp"
 
 namespace gasmeter::networks::portals {
 

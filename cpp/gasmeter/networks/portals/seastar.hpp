@@ -5,8 +5,8 @@
 #include "gasmeter/networks/portals/packet.hpp"
 #include "gasmeter/networks/portals/parameters.hpp"
 #include "gasmeter/networks/portals/transmitter.hpp"
-#include "gasmeter/sim/engine.hpp"
-#include "gasmeter/sim/unit.hpp"
+#include "gasmeter/sim/engine/engine.hpp"
+#include "gasmeter/sim/fabric/unit.hpp"
 
 namespace gasmeter::networks::portals {
 

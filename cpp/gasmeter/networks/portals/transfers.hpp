@@ -19,7 +19,7 @@
 #include "gasmeter/networks/portals/local_memory.hpp"
 #include "gasmeter/networks/portals/portals.hpp"
 #include "gasmeter/networks/portals/portals_options.hpp"
-#include "gasmeter/sim/model_host.hpp"
+#include "gasmeter/sim/engine/model_host.hpp"
 
 namespace gasmeter::networks::portals {
 

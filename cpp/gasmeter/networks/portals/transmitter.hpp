@@ -8,7 +8,7 @@
 #include "gasmeter/networks/portals/event.hpp"
 #include "gasmeter/networks/portals/packet.hpp"
 #include "gasmeter/sim/action.hpp"
-#include "gasmeter/sim/intrusive_queue.hpp"
+#include "gasmeter/sim/fabric/intrusive_queue.hpp"
 
 namespace gasmeter::networks::portals {
 

@@ -8,7 +8,7 @@
 
 #include "gasmeter/base/units.hpp"
 #include "gasmeter/sim/action.hpp"
-#include "gasmeter/sim/unit.hpp"
+#include "gasmeter/sim/fabric/unit.hpp"
 
 namespace gasmeter::networks::sci {
 

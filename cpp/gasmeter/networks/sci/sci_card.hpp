@@ -11,9 +11,9 @@
 #include "gasmeter/base/platform.hpp"
 #include "gasmeter/networks/sci/packet.hpp"
 #include "gasmeter/networks/sci/parameters.hpp"
-#include "gasmeter/sim/engine.hpp"
-#include "gasmeter/sim/intrusive_queue.hpp"
-#include "gasmeter/sim/unit.hpp"
+#include "gasmeter/sim/engine/engine.hpp"
+#include "gasmeter/sim/fabric/intrusive_queue.hpp"
+#include "gasmeter/sim/fabric/unit.hpp"
 
 namespace gasmeter::networks::sci {
 

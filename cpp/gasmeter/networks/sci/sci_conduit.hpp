@@ -22,8 +22,8 @@
 #include "gasmeter/networks/sci/sci_options.hpp"
 #include "gasmeter/networks/sci/sisci.hpp"
 #include "gasmeter/services/node_ams.hpp"
-#include "gasmeter/sim/model_host.hpp"
-#include "gasmeter/sim/step.hpp"
+#include "gasmeter/sim/engine/model_host.hpp"
+#include "gasmeter/sim/trace/step.hpp"
 
 namespace gasmeter::networks::sci {
 

@@ -10,9 +10,9 @@
 #include "gasmeter/networks/sci/sci_card.hpp"
 #include "gasmeter/networks/sci/segment.hpp"
 #include "gasmeter/networks/sci/sisci.hpp"
-#include "gasmeter/sim/engine.hpp"
-#include "gasmeter/sim/fabric.hpp"
-#include "gasmeter/sim/packet_pool.hpp"
+#include "gasmeter/sim/engine/engine.hpp"
+#include "gasmeter/sim/fabric/fabric.hpp"
+#include "gasmeter/sim/fabric/packet_pool.hpp"
 
 namespace gasmeter::networks::sci {
 

@@ -12,8 +12,8 @@
 #include "gasmeter/networks/sci/packet.hpp"
 #include "gasmeter/networks/sci/parameters.hpp"
 #include "gasmeter/networks/sci/segment.hpp"
-#include "gasmeter/sim/model_host.hpp"
-#include "gasmeter/sim/step.hpp"
+#include "gasmeter/sim/engine/model_host.hpp"
+#include "gasmeter/sim/trace/step.hpp"
 
 namespace gasmeter::networks::sci {
 

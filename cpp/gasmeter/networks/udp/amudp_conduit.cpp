@@ -9,7 +9,7 @@
 #include "gasmeter/conduit/prepare_check.hpp"
 #include "gasmeter/networks/udp/amudp_receive.ipp"
 #include "gasmeter/networks/udp/silent_peer.hpp"
-#include "gasmeter/sim/model_host.hpp"
+#include "gasmeter/sim/engine/model_host.hpp"
 
 namespace gasmeter::networks::udp {
 

@@ -10,7 +10,7 @@
 #include "gasmeter/networks/udp/silent_peer.hpp"
 #include "gasmeter/networks/udp/udp_receive.ipp"
 #include "gasmeter/networks/udp/udp_send.ipp"
-#include "gasmeter/sim/model_host.hpp"
+#include "gasmeter/sim/engine/model_host.hpp"
 
 namespace gasmeter::networks::udp {
 namespace {

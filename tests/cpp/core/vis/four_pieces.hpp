@@ -9,7 +9,7 @@
 #include <cstring>
 
 #include "gasmeter/core/vis/vis.hpp"
-#include "gasmeter/sim/model_host.hpp"
+#include "gasmeter/sim/engine/model_host.hpp"
 
 namespace gasmeter::core::vis {
 

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "gasmeter/networks/aries/aries_network.hpp"
-#include "gasmeter/sim/engine.hpp"
-#include "gasmeter/sim/model_host.hpp"
+#include "gasmeter/sim/engine/engine.hpp"
+#include "gasmeter/sim/engine/model_host.hpp"
 #include "support/card_world.hpp"
 
 namespace gasmeter::networks::aries::testing {

@@ -4,8 +4,8 @@
 #include <string>
 
 #include "gasmeter/networks/ethernet/ethernet_network.hpp"
-#include "gasmeter/sim/engine.hpp"
-#include "gasmeter/sim/model_host.hpp"
+#include "gasmeter/sim/engine/engine.hpp"
+#include "gasmeter/sim/engine/model_host.hpp"
 
 namespace gasmeter::networks::ethernet::testing {
 

@@ -11,7 +11,7 @@
 
 #include "gasmeter/base/error.hpp"
 #include "gasmeter/networks/extoll/extoll_conduit.hpp"
-#include "gasmeter/sim/tracer.hpp"
+#include "gasmeter/sim/trace/tracer.hpp"
 #include "rma_traffic.hpp"
 #include "support/model_world.hpp"
 #include "support/pattern.hpp"

@@ -7,8 +7,8 @@
 #include <string>
 
 #include "gasmeter/networks/extoll/extoll_network.hpp"
-#include "gasmeter/sim/engine.hpp"
-#include "gasmeter/sim/model_host.hpp"
+#include "gasmeter/sim/engine/engine.hpp"
+#include "gasmeter/sim/engine/model_host.hpp"
 #include "support/card_world.hpp"
 
 namespace gasmeter::networks::extoll::testing {

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "gasmeter/networks/gm/gm_network.hpp"
-#include "gasmeter/sim/engine.hpp"
-#include "gasmeter/sim/model_host.hpp"
+#include "gasmeter/sim/engine/engine.hpp"
+#include "gasmeter/sim/engine/model_host.hpp"
 #include "support/card_world.hpp"
 
 namespace gasmeter::networks::gm::testing {

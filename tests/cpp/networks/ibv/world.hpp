@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "gasmeter/networks/ibv/ibv_network.hpp"
-#include "gasmeter/sim/engine.hpp"
-#include "gasmeter/sim/model_host.hpp"
+#include "gasmeter/sim/engine/engine.hpp"
+#include "gasmeter/sim/engine/model_host.hpp"
 #include "support/card_world.hpp"
 
 namespace gasmeter::networks::ibv::testing {

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "gasmeter/sim/engine.hpp"
+#include "gasmeter/sim/engine/engine.hpp"
 #include "networks/sci/conduit_job.hpp"
 
 namespace gasmeter::networks::sci {

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "gasmeter/sim/tracer.hpp"
+#include "gasmeter/sim/trace/tracer.hpp"
 #include "networks/sci/conduit_job.hpp"
 
 namespace gasmeter::networks::sci {

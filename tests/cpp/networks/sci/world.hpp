@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "gasmeter/networks/sci/sci_network.hpp"
-#include "gasmeter/sim/engine.hpp"
-#include "gasmeter/sim/model_host.hpp"
+#include "gasmeter/sim/engine/engine.hpp"
+#include "gasmeter/sim/engine/model_host.hpp"
 #include "support/card_world.hpp"
 
 namespace gasmeter::networks::sci::testing {

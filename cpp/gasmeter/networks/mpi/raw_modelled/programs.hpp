@@ -13,7 +13,7 @@
 #include "gasmeter/bench/dissemination.hpp"
 #include "gasmeter/networks/network.hpp"
 #include "gasmeter/services/two_sided_service.hpp"
-#include "gasmeter/sim/model_host.hpp"
+#include "gasmeter/sim/engine/model_host.hpp"
 
 namespace gasmeter::networks::mpi::raw_modelled {
 
