@@ -4,8 +4,9 @@ usage: check_layering.py CPP_FOLDER | --control
 
     base < launch, sim, conduit < services < bench < networks | core < pgas < kernels < run < bindings
 
-A layer is a folder of ``gasmeter``. Layers on one level do not include each other. Exits with 1 and one line per fault;
-``--control`` runs the check on a tree with one of every fault and fails if one is not found.
+A layer is a folder of ``gasmeter``. Layers on one level do not include each other. Rooms are folders of a layer, and
+includes between rooms go one way, too. Exits with 1 and one line per fault; ``--control`` runs the check on a tree with
+one of every fault and fails if one is not found.
 """
 
 from __future__ import annotations
@@ -41,6 +42,17 @@ ONLY = {
 }
 # Sources of templates that are instantiated for the modelled host, too.
 ALSO_IN_SOURCES = {"core": {"sim/engine/model_host.hpp"}, "pgas": {"sim/engine/model_host.hpp"}}
+# Rooms of a layer, and the rooms that each may include beside itself; "" is the layer's own folder.
+ROOMS: dict[str, dict[str, set[str]]] = {
+    "sim": {
+        "": set(),
+        "topology": set(),
+        "fibres": set(),
+        "trace": {""},
+        "engine": {"", "topology", "fibres", "trace"},
+        "fabric": {"", "topology", "trace", "engine"},
+    },
+}
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]')
 # Written by CMake.
@@ -77,7 +89,23 @@ def faults_of_direction(source: Path, target: str) -> str | None:
             fault = f"includes {target}; a network does not include another one"
     elif LEVEL_OF[target_layer] >= LEVEL_OF[layer]:
         fault = f"includes {target}; {layer} is not above {target_layer}"
-    return fault
+    return fault or fault_between_rooms(source, Path(target))
+
+
+def fault_between_rooms(source: Path, target: Path) -> str | None:
+    """Return why ``source`` must not include a header of another room of its layer, or nothing."""
+    layer, *inside = source.parts[:-1]
+    target_layer, *target_inside = target.parts[:-1]
+    if layer != target_layer or layer not in ROOMS:
+        return None
+    room, target_room = "/".join(inside), "/".join(target_inside)
+    allowed = ROOMS[layer].get(room)
+    if allowed is None:
+        return f"lies in {room}, which is no room of {layer}"
+    if target_room in allowed | {room}:
+        return None
+    rooms = ", ".join(str(Path(layer, other)) for other in sorted(allowed | {room}))
+    return f"includes {target}; {Path(layer, room)} includes only {rooms} of its layer"
 
 
 def faults_of_definitions(source: Path, target: str) -> str | None:
@@ -145,6 +173,11 @@ CONTROL_TREE = [
     ("probe/probe_main.cpp", "#include <atomic>\n", ""),
     ("probe/sideways.cpp", '#include "gasmeter/base/units.hpp"\n', "probe includes only"),
     ("launch/sideways.cpp", '#include "gasmeter/conduit/host.hpp"\n', "launch includes only"),
+    ("sim/action.hpp", ONCE, ""),
+    ("sim/trace/tracer.hpp", ONCE + '#include "gasmeter/sim/action.hpp"\n', ""),
+    ("sim/engine/engine.cpp", '#include "gasmeter/sim/trace/tracer.hpp"\n', ""),
+    ("sim/trace/up.cpp", '#include "gasmeter/sim/engine/model_host.hpp"\n', "sim/trace includes only sim, sim/trace"),
+    ("sim/attic/old.cpp", '#include "gasmeter/sim/action.hpp"\n', "which is no room of sim"),
     ("sim/more.hpp", ONCE + '#include "gasmeter/conduit/conduit.hpp"\n', "sim includes only"),
     ("core/header.hpp", ONCE + '#include "gasmeter/sim/engine/model_host.hpp"\n', "core includes only"),
     ("core/sibling.cpp", '#include "gasmeter/networks/shm/device.hpp"\n', "core includes only"),
