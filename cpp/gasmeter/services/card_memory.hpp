@@ -32,8 +32,8 @@ class CardMemory {
   };
 
   void place_segment(std::span<const std::byte> segment) { pins_.place_segment(segment); }
-  // Only the segment stays registered. Other memory may be registered by a transfer that is about to end, so each
-  // transfer calls reach() itself.
+  // Tell whether memory lies in the segment, which stays registered for ever. Other memory loses its registration when
+  // the room is needed, so each transfer calls reach() itself.
   [[nodiscard]] bool is_segment(const void* memory, Bytes bytes) const { return pins_.is_segment(memory, bytes); }
   // Register `bytes` bytes, 1 or more, if necessary. Return false, and charge nothing, if the regions in use leave no
   // room.
