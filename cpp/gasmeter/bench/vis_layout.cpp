@@ -31,7 +31,9 @@ Bytes share_of(const Settings& settings) {
 }
 
 Layout::Layout(const Settings& settings)
-    : piece(static_cast<Bytes>(settings.integer("piece"))), pieces(settings.size / piece), largest_segment(settings.largest_segment) {
+    : piece(static_cast<Bytes>(settings.integer("piece"))),
+      pieces(settings.size / piece),
+      largest_segment(settings.largest_segment) {
   constexpr const char* kWhat = "kernel vis: bytes that the pieces of a transfer spread over";
   const double apart = std::round(static_cast<double>(piece) / settings.number("density"));
   if (!(apart <= static_cast<double>(kMostBytes))) {
