@@ -65,7 +65,7 @@ class CardNetwork : public ModelledNetwork {
   sim::Engine& engine_;
   Options options_;
   const Settings& settings_;
-  Shared shared_;  // must outlive the bodies, which network_'s destructor cancels
+  Shared shared_;  // must outlive the ranks' programs, which network_'s destructor cancels
   Device network_;
 };
 

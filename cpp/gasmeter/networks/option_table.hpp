@@ -71,7 +71,7 @@ class OptionTable {
   std::vector<std::pair<OptionInfo, Read>> rows_;
 };
 
-// Options registration and node_local for a table that is not bound to fields.
+// Descriptions of the options registration and node_local, for networks that read them themselves.
 [[nodiscard]] OptionInfo registration_option(const std::string& what_cached_does);
 [[nodiscard]] OptionInfo node_local_option(const std::string& usual, const std::string& what = "active messages");
 

@@ -1,6 +1,7 @@
 #include "gasmeter/networks/parameter_table.hpp"
 
 #include <algorithm>
+#include <stdexcept>
 #include <utility>
 
 #include "gasmeter/base/error.hpp"
@@ -57,7 +58,11 @@ void ParameterRow::check(const std::string& whose) const {
   }
   if (!is_allowed_) return;
   const auto* const bytes = std::get_if<Bytes*>(&field_);
-  const Bytes value = bytes != nullptr ? **bytes : *std::get<unsigned*>(field_);
+  const auto* const count = std::get_if<unsigned*>(&field_);
+  if (bytes == nullptr && count == nullptr) {
+    throw std::logic_error(info_.key + ": within() and only() bound sizes and counts; use require()");
+  }
+  const Bytes value = bytes != nullptr ? **bytes : **count;
   if (!is_allowed_(value))
     throw UsageError(whose + ": " + info_.key + " of " + std::to_string(value) + "; " + allowed_);
 }

@@ -28,9 +28,9 @@ class ParameterRow {
   ParameterRow(ParameterInfo info, Field field, Invented invented)
       : info_(std::move(info)), field_(std::move(field)), invented_(std::move(invented)) {}
 
-  // Whole numbers that the device can have.
+  // Sizes or counts that the device can have. A row of another kind throws std::logic_error when it is checked.
   ParameterRow& within(Bytes least, Bytes most);
-  // Numbers that the device can have, and the end of the error for others.
+  // Sizes or counts that the device can have, and the end of the error for others.
   ParameterRow& only(std::vector<Bytes> allowed, std::string text);
   // Keys of ParameterInfo::at_most, below and unit.
   ParameterRow& at_most(std::string key);
@@ -53,8 +53,8 @@ class ParameterRow {
   std::string allowed_;
 };
 
-// Table over the fields of a network's numbers, which outlive it. Bounds may name fields, so that the table that reads
-// a machine is not the one that checks it: see take().
+// Table over the fields of a network's numbers, which outlive it. A bound may be the value of a field, which is known
+// once a machine has been read: take() makes one table to read it and a second one to check it.
 class ParameterTable {
  public:
   using Invented = ParameterRow::Invented;
@@ -68,7 +68,7 @@ class ParameterTable {
   // Waiting for a cache line or a card's register counts as such a time. Times of cards, links and memory do not.
   ParameterRow& time(const char* key, SimTime& field, Invented invented, const char* summary);
   ParameterRow& software(const char* key, SimTime& field, Invented invented, const char* summary);
-  // Software's time for each of many events, at most 1 ms; in ps, or in fs as prices by number have it.
+  // Software's time for each of many events, at most 1 ms: often() sets picoseconds, each() femtoseconds.
   ParameterRow& often(const char* key, SimTime& field, Invented invented, const char* summary);
   ParameterRow& each(const char* key, std::int64_t& fs, Invented invented, const char* summary);
   // Software's time for each page of memory, as a price a byte.
@@ -83,7 +83,7 @@ class ParameterTable {
   ParameterRow& add(ParameterInfo info, ParameterRow::Field field, Invented invented);
   // Run `action` when all rows above have been read.
   void then(std::function<void()> action);
-  // Refuse numbers that do not fit each other.
+  // Refuse a machine, by the text `problem`, unless a condition on one field or several holds.
   void require(bool is_allowed, const std::string& problem) {
     if (!is_allowed) problems_.push_back(problem);
   }

@@ -25,7 +25,7 @@ class CardMemory {
   CardMemory(const char* network, Card& card, P pinner, const conduit::PinLimits& limits)
       : network_(network), card_(card), pins_(std::move(pinner), limits) {}
 
-  // Memory of one use, until leave(). Without a region it is no use.
+  // Memory that one transfer or pin uses, until leave(). kNoRegion: nothing is used.
   struct Reached {
     RegionNumber region = kNoRegion;
     std::span<std::byte> memory{};

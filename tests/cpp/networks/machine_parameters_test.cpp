@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -29,6 +30,13 @@ std::string refusal(const ParameterTable& table, const MachineNumbers& values) {
     return error.what();
   }
   return "";
+}
+
+TEST_CASE("bounds_of_whole_numbers_are_refused_on_rows_of_other_kinds") {
+  SimTime time{};
+  ParameterTable table("toy");
+  table.time("card.start", time, 1e-6, "until a transfer begins").within(1, 2);
+  CHECK_THROWS_AS(table.check(), std::logic_error);
 }
 
 TEST_CASE("card_rows_take_every_key_of_the_host") {

@@ -12,7 +12,7 @@ using conduit::Delivery;
 using conduit::PollFilter;
 
 // A port has a single queue for all events. The look that finds no further event costs a miss. If it is the only look,
-// the calling wait charges it.
+// the caller charges it.
 unsigned GmConduit::poll(Delivery& sink, unsigned budget, PollFilter filter) {
   bool has_room = false;  // a call that was refused may succeed now
   bool idle = true;

@@ -50,7 +50,7 @@ void Lanai::leave(GmPacket& packet, SimTime now) {
 }
 
 // The card's memory takes packets as they arrive. The firmware looks at a packet when it is complete. Answers are so
-// short that their turn is settled when they begin to arrive.
+// short that their place in the firmware's queue is fixed when they begin to arrive.
 SimTime Lanai::arrived(GmPacket& packet) {
   const SimTime tail = packet.tail;
   if (is_answer(static_cast<PacketKind>(packet.kind))) {

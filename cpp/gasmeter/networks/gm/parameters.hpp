@@ -12,8 +12,9 @@
 
 namespace gasmeter::networks::gm {
 
-// Source: row gm of tests/checks/am_instructions.py. inject: mean of request (311) and reply (325), less 32 that
-// another price covers. deliver: mean of handler (196) and answered handler (192), less 106 that other prices cover.
+// Source: row gm of tests/checks/am_instructions.py. inject: mean of request (311) and reply (325), less 32 of
+// the core, which header_build covers. deliver: mean of handler (196) and answered handler (192), less 106 of the core,
+// which dispatch covers.
 inline constexpr conduit::InstructionCounts kInstructions{.inject = 286, .deliver = 88};
 
 // The defaults are round numbers for times that can be computed by hand, and describe no machine.
