@@ -186,7 +186,7 @@ TEST_CASE("requests_wait_without_a_slot_while_only_replies_are_wanted") {
     conduit::AmBuffer buffer;
     if (sender.prepare(header_to(1, Category::short_message, 1, is_reply), 0, buffer) != Status::ok) return false;
     const std::array<std::int32_t, 1> arguments{number};
-    sender.commit(buffer, {HandlerIndex{7}, 0, nullptr, arguments});
+    CHECK(sender.commit(buffer, {HandlerIndex{7}, 0, nullptr, arguments}) == Status::ok);
     return true;
   };
   engine.start(Rank{0}, [&] {

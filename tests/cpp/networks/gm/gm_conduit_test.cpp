@@ -67,16 +67,16 @@ TEST_CASE("gm_conduit_layout_holds_what_the_constants_say") {
   CHECK(kMostMessage == 65528);
   CHECK(kMostMedium == 65448);
   CHECK(kMostLong == 61440);
-  CHECK(message_bytes(Category::short_message, 0, 0) == 4);
-  CHECK(message_bytes(Category::short_message, 16, 0) == 68);
-  CHECK(message_bytes(Category::medium, 16, kMostMedium) == kMostMessage);
+  CHECK(kLayout.message_bytes(Category::short_message, 0, 0) == 4);
+  CHECK(kLayout.message_bytes(Category::short_message, 16, 0) == 68);
+  CHECK(kLayout.message_bytes(Category::medium, 16, kMostMedium) == kMostMessage);
   for (const Category category : {Category::medium, Category::long_message}) {
     for (unsigned arguments = 0; arguments <= conduit::kMaxArguments; ++arguments) {
       CAPTURE(arguments);
-      CHECK(payload_at(category, arguments) >= header_bytes(category, arguments));
-      CHECK(payload_at(category, arguments) < header_bytes(category, arguments) + kAlignment);
-      CHECK(payload_at(category, arguments) % kAlignment == 0);
-      CHECK(message_bytes(category, arguments, 2048) <= kApartAt);  // a packed Long
+      CHECK(kLayout.payload_at(category, arguments) >= kLayout.header_bytes(category, arguments));
+      CHECK(kLayout.payload_at(category, arguments) < kLayout.header_bytes(category, arguments) + services::kAlignment);
+      CHECK(kLayout.payload_at(category, arguments) % services::kAlignment == 0);
+      CHECK(kLayout.message_bytes(category, arguments, 2048) <= kApartAt);  // a packed Long
     }
   }
 }

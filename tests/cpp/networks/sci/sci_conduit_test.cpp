@@ -110,10 +110,10 @@ TEST_CASE("sci_layout_holds_what_the_constants_say") {
   for (const Category category : {Category::short_message, Category::medium, Category::long_message}) {
     for (unsigned arguments = 0; arguments <= conduit::kMaxArguments; ++arguments) {
       CAPTURE(arguments);
-      CHECK(payload_at(category, arguments) >= header_bytes(category, arguments));
-      CHECK(payload_at(category, arguments) < header_bytes(category, arguments) + kAlignment);
-      CHECK(payload_at(category, arguments) % kAlignment == 0);
-      CHECK(payload_at(category, arguments) + kMostMedium <= kSlotBytes);
+      CHECK(kLayout.payload_at(category, arguments) >= kLayout.header_bytes(category, arguments));
+      CHECK(kLayout.payload_at(category, arguments) < kLayout.header_bytes(category, arguments) + services::kAlignment);
+      CHECK(kLayout.payload_at(category, arguments) % services::kAlignment == 0);
+      CHECK(kLayout.payload_at(category, arguments) + kMostMedium <= kSlotBytes);
     }
   }
   const Layout layout{5, 3};
