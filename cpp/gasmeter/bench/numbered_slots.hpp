@@ -87,7 +87,8 @@ inline constexpr Bytes kTogether = Bytes{1} << 20U;
                                             Bytes largest = std::numeric_limits<Bytes>::max()) {
   stride = std::max<Bytes>(stride, 1);
   const std::uint64_t wanted = std::clamp(kTogether / stride, kFewest, kMost);
-  return used > largest ? wanted : std::min(wanted, (largest - used) / stride);
+  // A block or a slot that is too large itself is refused in any case.
+  return std::max(stride, used) > largest ? wanted : std::min(wanted, (largest - used) / stride);
 }
 
 }  // namespace gasmeter::bench::numbered

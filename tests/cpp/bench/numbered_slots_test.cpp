@@ -80,6 +80,7 @@ TEST_CASE("slots_keep_a_segment_within_what_the_driver_grants_unless_blocks_alon
   CHECK(slots_of(kMiB, kMiB, 2 * kMiB) == 1);
   CHECK(slots_of(kMiB, 2 * kMiB, 2 * kMiB) == 0);
   CHECK(slots_of(kMiB, 2 * kMiB + 1, 2 * kMiB) == 4);  // the driver refuses the segment with or without slots
+  CHECK(slots_of(3 * kMiB, 0, 2 * kMiB) == 4);
   CHECK(slots_of(kMiB, 2 * kMiB) == 4);
   CHECK(slots_of(3 * kMiB, 0) == 4);
 }
