@@ -40,8 +40,8 @@ def core(machine):
 
 
 def test_a_table_is_named_by_its_number_alone():
-    figures = [dataclasses.replace(AS_TABLE, number=number) for number in ("table-1", "b")]
-    assert [figure_name(figure) for figure in figures] == ["table 1", "table b"]
+    figures = [dataclasses.replace(AS_TABLE, number=number) for number in ("table-1", "b", "1")]
+    assert [figure_name(figure) for figure in figures] == ["table 1", "table b", "figure 1"]
     assert ">Table b: A table by size</h2>" in report_html(made())
     assert figure_name(BY_OPTION) == "figure a"
 
@@ -301,7 +301,7 @@ def test_a_statement_of_several_conditions_names_the_one_that_fails(core):
         "Of the 2 conditions another fails most often. The value must be 0 to 1.12. Reproduced: 1.06; it holds on"
     )
     assert f"{sentence} 0.50 of the draws." in words  # 1.064 times 1.01 to 1.10
-    assert "at(put, 64) / 1e9 : 1.06, holds on 0.50 of the draws" in words
+    assert "at(put, 64) / 1e9 Reproduced: 1.06, holds on 0.50 of the draws" in words
     assert "The other condition holds, too." in Page(report_html(with_two_conditions("within"))).text
 
 

@@ -50,8 +50,12 @@ def lead_sentences(judged: Sequence[Judged], *, quick: bool = False) -> list[str
 
 
 def figure_name(figure: Figure) -> str:
-    """Return the name of a figure within a sentence: ``figure 6-put``, ``table 1``."""
-    return f"table {figure.number.removeprefix('table-')}" if figure.table else f"figure {figure.number}"
+    """Return the name of a figure within a sentence: ``figure 6-put``, ``table 1``.
+
+    A figure of the paper that is shown as a table keeps its name.
+    """
+    is_table = figure.table and not figure.number[:1].isdigit()
+    return f"table {figure.number.removeprefix('table-')}" if is_table else f"figure {figure.number}"
 
 
 def is_added(figure: Figure) -> bool:
