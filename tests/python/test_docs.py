@@ -229,4 +229,4 @@ def test_scores_of_published_papers_are_those_of_their_reports():
         text = html.unescape(re.sub(r"<[^>]*>", "", report))
         score = rf"{within} of {judged} independent quantities (is|are) within the paper's statements"
         sentence = rf"{score}; {outside} (is|are) outside, {left} depends? on unpublished estimates"
-        assert re.search(rf"{sentence}\. A model that knows nothing of its software: {null} within", text), paper
+        assert re.search(rf"{sentence}\. A control model with random software times: {null} within", text), paper

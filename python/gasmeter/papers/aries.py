@@ -257,8 +257,8 @@ _PERFECT = Derived(
 
 ARIES = Paper(
     name="aries",
-    about="GASNet-EX on Cray XC40 with Aries cards: Theta, Cori-I and Cori-II, each feature with and without its code"
-    " for the card",
+    about="GASNet-EX on Cray XC40 with Aries cards: Theta, Cori-I and Cori-II. Each feature runs by the code for all"
+    " networks and by the code made for Aries",
     machine=_THETA,
     cite=(
         "For the published statements: P. Hargrove, D. Bonachea, the paper on GASNet-EX performance improvements due to"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import math
 import re
 from collections.abc import Mapping, Sequence
@@ -14,9 +15,9 @@ from gasmeter.verdicts.judging import Judgement, Verdict
 from gasmeter.verdicts.predicates import Reading
 
 __all__ = [
-    "VERDICT_WORDS", "as_given", "asked_text", "band_text", "chance_text", "further_conditions", "number", "quick_text",
-    "reading_of", "reproduced_text", "score_line", "score_sentences", "shown_verdict", "unit_of", "verdict_text",
-    "worst",
+    "VERDICT_WORDS", "as_given", "asked_text", "band_text", "chance_text", "condition_text", "condition_value",
+    "number", "other_reading", "quick_text", "reading_of", "reproduced_text", "score_line", "score_sentences",
+    "shown_verdict", "unit_of", "verdict_text", "worst",
 ]  # fmt: skip
 
 VERDICT_WORDS: Mapping[str, str] = {
@@ -58,7 +59,7 @@ def reading_of(entry: Judged, judgement: Judgement) -> Reading | None:
 def unit_of(entry: Judged, reading: Reading | None) -> tuple[float, str]:
     """Return the factor and the published unit of a quantity; a bare number if the paper states no unit.
 
-    A unit behind the reading's tolerance wins.
+    A unit behind the reading's tolerance wins. A ratio less 1 is shown in per cent.
     """
     unit, published = entry.predicate.unit, entry.claim.unit
     named = _UNIT_BEHIND.search(reading.tolerance) if reading else None
@@ -67,9 +68,19 @@ def unit_of(entry: Judged, reading: Reading | None) -> tuple[float, str]:
     beside = units_beside(unit)
     if published in beside and unit in beside and published != unit:
         return float(beside[unit] / beside[published]), published
+    if unit == "ratio" and reading is not None and _is_less_one(reading.conditions[0].quantity.text):
+        return 100.0, "%"
     if unit == "ratio" and published == "x":
         return 1.0, published
     return 1.0, "" if unit == "ratio" else unit
+
+
+def _is_less_one(quantity: str) -> bool:
+    """Return whether an expression is a ratio less 1, or the smallest, largest or mean of these."""
+    node = ast.parse(quantity, mode="eval").body
+    while isinstance(node, ast.Call):
+        node = node.args[0]
+    return isinstance(node, ast.BinOp) and isinstance(node.op, ast.Sub) and ast.unparse(node.right) == "1"
 
 
 def _with(text: str, unit: str) -> str:
@@ -109,30 +120,35 @@ def band_text(entry: Judged, judgement: Judgement) -> str:
 
 def asked_text(entry: Judged, reading: Reading) -> str:
     """Return the condition on a reading's quantity in the published unit: ``43 to 63 %``, ``above 1``."""
-    factor, unit = unit_of(entry, reading)
-    first, *more = reading.conditions
-    conditions = " or ".join(_interval(low, high, factor, unit) for low, high in first.holds)
-    return f"{conditions} (first of {1 + len(more)} conditions)" if more else conditions
+    return condition_text(entry, reading, 0)
 
 
-def further_conditions(reading: Reading) -> list[dict[str, str]]:
-    """Return the conditions behind the first one: ``quantity``, an expression of series, and ``interval``, a range.
+def condition_text(entry: Judged, reading: Reading, place: int) -> str:
+    """Return the required range of one of a reading's conditions, which count from 0."""
+    factor, unit = _unit_at(entry, reading, place)
+    return " or ".join(_interval(low, high, factor, unit) for low, high in reading.conditions[place].holds)
 
-    The range has no unit, because only the first condition is in the unit of the claim.
-    """
-    return [
-        {
-            "quantity": condition.quantity.text,
-            "interval": " or ".join(_interval(low, high, 1.0, "") for low, high in condition.holds),
-        }
-        for condition in reading.conditions[1:]
-    ]
+
+def condition_value(entry: Judged, reading: Reading, place: int, value: float) -> str:
+    """Return a value of one condition's quantity in the unit of its required range."""
+    factor, unit = _unit_at(entry, reading, place)
+    ends = [factor * round(end, 6) for interval in reading.conditions[place].holds for end in interval]
+    return _with(_telling(factor * value, [end for end in ends if math.isfinite(end)]), unit)
+
+
+def _unit_at(entry: Judged, reading: Reading, place: int) -> tuple[float, str]:
+    """Return factor and unit of a condition: only the first one is in the unit of the claim."""
+    if place == 0:
+        return unit_of(entry, reading)
+    return (100.0, "%") if _is_less_one(reading.conditions[place].quantity.text) else (1.0, "")
 
 
 def _interval(low: float, high: float, factor: float, unit: str) -> str:
     """Return an interval in words; an end that differs from a round number by a billionth is an open one."""
     open_low, open_high = (abs(end - round(end, 6)) < _TINY and end != round(end, 6) for end in (low, high))
-    ends = [number(factor * (round(end, 6) if math.isfinite(end) else end)) for end in (low, high)]
+    ends = [number(factor * (round(end, 6) if math.isfinite(end) else end) + 0.0) for end in (low, high)]  # never -0
+    if ends[0] == ends[1]:
+        return _with(ends[0], unit)
     if math.isinf(high):
         return _with(f"{'above' if open_low else 'at least'} {ends[0]}", unit)
     if math.isinf(low) or (open_high and low == 0):
@@ -159,6 +175,18 @@ def worst(entry: Judged) -> Judgement | None:
     return lowest if _FROM_BAD.index(lowest.verdict) < _FROM_BAD.index(entry.judgement.verdict) else None
 
 
+def other_reading(entry: Judged) -> str:
+    """Return a sentence with the worst verdict of the other readings; empty without one, or if none can be worse."""
+    others = entry.readings[1:]
+    if not others or entry.judgement.verdict == _FROM_BAD[0]:
+        return ""
+    lowest = min(others, key=lambda judgement: _FROM_BAD.index(judgement.verdict))
+    verdict = VERDICT_WORDS[shown_verdict(lowest)]
+    if len(others) > 1:
+        return f'Of the other readings of the paper\'s words the worst ("{lowest.reading}") has the verdict: {verdict}.'
+    return f'With the other reading of the paper\'s words ("{lowest.reading}") the verdict is: {verdict}.'
+
+
 def as_given(judgement: Judgement) -> str:
     """Return whether a reading holds on the machines as given, or on which placements alone; empty if not run."""
     if not judgement.holds:
@@ -172,7 +200,7 @@ def as_given(judgement: Judgement) -> str:
 def score_sentences(judged: Sequence[Judged]) -> tuple[str, str]:
     """Return two sentences: how many independent quantities came out, and how many of a null model.
 
-    The second is empty without draws of the null model, which knows nothing of its software.
+    The second is empty without draws of the null model, which has random software times.
     """
     score = own_score(judged)
     first = (
@@ -183,7 +211,7 @@ def score_sentences(judged: Sequence[Judged]) -> tuple[str, str]:
     if not any(entry.null for entry in judged):
         return first, ""
     null = null_score(judged)
-    return first, f"A model that knows nothing of its software: {null.within} of {null.judged} within."
+    return first, f"A control model with random software times: {null.within} of {null.judged} within."
 
 
 def score_line(judged: Sequence[Judged]) -> str:
@@ -192,7 +220,7 @@ def score_line(judged: Sequence[Judged]) -> str:
     if not any(entry.null for entry in judged):
         return line
     null = null_score(judged)
-    return f"{line}; a model that knows nothing of its software: {null.within} of {null.judged}"
+    return f"{line}; a control model with random software times: {null.within} of {null.judged}"
 
 
 def _verb(count: int, several: str, singular: str) -> str:

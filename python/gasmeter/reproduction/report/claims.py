@@ -15,14 +15,15 @@ from gasmeter.reproduction.report.claim_texts import (
     asked_text,
     band_text,
     chance_text,
-    further_conditions,
     number,
+    other_reading,
     reading_of,
     reproduced_text,
     shown_verdict,
     unit_of,
     worst,
 )
+from gasmeter.reproduction.report.conditions import Condition, Conditions, required_sentences
 from gasmeter.reproduction.report.marks import numbers_of, published_words, unit_text
 from gasmeter.verdicts.evidence import STEADY
 from gasmeter.verdicts.judging import Judgement
@@ -35,12 +36,11 @@ if TYPE_CHECKING:
 
 __all__ = ["claim_entry", "steadiness"]
 
-_MOST_WORDS = 10
 
-
-def claim_entry(reproduction: Reproduction, entry: Judged) -> dict[str, Any]:
+def claim_entry(reproduction: Reproduction, entry: Judged, conditions: Conditions) -> dict[str, Any]:
     """Return everything that the report shows of a claim, by the names in the template."""
     primary = entry.judgement
+    alone = [conditions.of(entry, judgement) for judgement in entry.readings]
     other = worst(entry)
     failing = reproduction.checks.failing()
     return {
@@ -49,8 +49,8 @@ def claim_entry(reproduction: Reproduction, entry: Judged) -> dict[str, Any]:
         "where": entry.claim.figure,
         "statement": entry.claim.statement,
         "published": published_words(entry.claim),
-        "asked": _asked_in_numbers(entry),
-        "asked_of": _short_rule(entry),
+        "number": published_words(entry.claim) if numbers_of(entry.claim) else "in words",
+        "required": required_sentences(entry, alone[0]),
         "reproduced": reproduced_text(entry, primary),
         "band": band_text(entry, primary),
         "chance": chance_text(primary),
@@ -58,8 +58,8 @@ def claim_entry(reproduction: Reproduction, entry: Judged) -> dict[str, Any]:
         "verdict_words": VERDICT_WORDS[shown_verdict(primary)],
         "as_given": as_given(primary) if primary.verdict == "no_band" else "",
         "worst": shown_verdict(other) if other else "",
-        "worst_words": f"{VERDICT_WORDS[shown_verdict(other)]}, read as: {other.reading}" if other else "",
-        "alike": len(entry.readings) if len(entry.readings) > 1 and other is None else 0,
+        "worst_words": VERDICT_WORDS[shown_verdict(other)] if other else "",
+        "other": other_reading(entry),
         "direction": primary.direction,
         "direction_words": VERDICT_WORDS.get(primary.direction, ""),
         "label": entry.label,
@@ -73,30 +73,20 @@ def claim_entry(reproduction: Reproduction, entry: Judged) -> dict[str, Any]:
         "withheld": entry.predicate.withheld,
         "null": VERDICT_WORDS.get(entry.null, ""),
         "why": "; ".join(primary.notes),
-        "readings": [_reading(reproduction, entry, judgement) for judgement in entry.readings],
+        "readings": [
+            _reading(reproduction, entry, judgement, each)
+            for judgement, each in zip(entry.readings, alone, strict=True)
+        ],
     }  # fmt: skip
-
-
-def _asked_in_numbers(entry: Judged) -> str:
-    """Return the condition on the reproduced number if the paper states none; else empty."""
-    reading = reading_of(entry, entry.judgement)
-    if numbers_of(entry.claim) is not None or reading is None or math.isnan(entry.judgement.value):
-        return ""
-    return asked_text(entry, reading)
-
-
-def _short_rule(entry: Judged) -> str:
-    """Return the quantity of a single condition if a table cell has room for its words; else empty."""
-    reading = reading_of(entry, entry.judgement)
-    short = reading is not None and len(reading.conditions) == 1 and len(reading.rule.split()) <= _MOST_WORDS
-    return reading.rule if reading is not None and short else ""
 
 
 def _deciding(deciding: Iterable[tuple[str, float]]) -> list[str]:
     return [f"{name} ({by:+.2f})" for name, by in deciding]
 
 
-def _reading(reproduction: Reproduction, entry: Judged, judgement: Judgement) -> dict[str, Any]:
+def _reading(
+    reproduction: Reproduction, entry: Judged, judgement: Judgement, conditions: Sequence[Condition]
+) -> dict[str, Any]:  # fmt: skip
     reading = reading_of(entry, judgement)
     factor, unit = unit_of(entry, reading)
     several = len(judgement.by_placement) > 1
@@ -109,7 +99,12 @@ def _reading(reproduction: Reproduction, entry: Judged, judgement: Judgement) ->
         "rule": reading.rule if reading else "",
         "tolerance": reading.tolerance if reading else "",
         "asked": asked_text(entry, reading) if reading else "",
-        "further": further_conditions(reading) if reading else [],
+        "further": [
+            {"quantity": condition.quantity, "words": condition.words, "interval": condition.interval,
+             "reproduced": condition.reproduced,
+             "share": "" if math.isnan(condition.share) else f"{condition.share:.2f}"}
+            for condition in conditions
+        ],
         "differs": [f"{facet}: {words}" for facet, words in reading.differs] if reading else [],
         "reproduced": reproduced_text(entry, judgement),
         "by_placement": [

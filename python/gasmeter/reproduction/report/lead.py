@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
@@ -10,7 +11,7 @@ from gasmeter.reproduction.judge.judged import Judged
 from gasmeter.reproduction.plan.figure import Figure
 from gasmeter.reproduction.report.claim_texts import VERDICT_WORDS, quick_text, score_sentences, shown_verdict
 
-__all__ = ["figure_name", "lead_sentences", "verdict_counts"]
+__all__ = ["figure_name", "is_added", "lead_sentences", "verdict_counts"]
 
 _PHRASES: Mapping[str, tuple[str, str]] = {
     "within": ("holds", "hold"),
@@ -49,8 +50,17 @@ def lead_sentences(judged: Sequence[Judged], *, quick: bool = False) -> list[str
 
 
 def figure_name(figure: Figure) -> str:
-    """Return the name of a figure within a sentence: ``figure 6-put``, ``table 1``."""
-    return f"table {figure.number.removeprefix('table-')}" if figure.table else f"figure {figure.number}"
+    """Return the name of a figure within a sentence: ``figure 6-put``, ``table 1``.
+
+    A figure of the paper that is shown as a table keeps its name.
+    """
+    is_table = figure.table and not figure.number[:1].isdigit()
+    return f"table {figure.number.removeprefix('table-')}" if is_table else f"figure {figure.number}"
+
+
+def is_added(figure: Figure) -> bool:
+    """Return whether the paper has no figure or table of this number: a report splits figures, and tests reasons."""
+    return not figure.table and re.fullmatch(r"\d+[a-z]?|table-\d+", figure.number) is None
 
 
 def _by_verdict(judged: Sequence[Judged]) -> str:
@@ -85,7 +95,7 @@ def _share(share: Fraction) -> str:
 
 
 def _named(figure: Figure, counts: Counter[str]) -> str:
-    name = figure_name(figure) if figure.number[:1].isdigit() or figure.table else f'"{figure.title}"'
+    name = f'"{figure.title}"' if is_added(figure) else figure_name(figure)
     return f"{name} ({counts['within']} of {counts.total()} decided statements hold)"
 
 

@@ -15,11 +15,13 @@ from gasmeter.rendering.pages import render
 from gasmeter.reproduction.plan.figure import Figure
 from gasmeter.reproduction.report.claim_texts import VERDICT_WORDS, number
 from gasmeter.reproduction.report.claims import claim_entry
+from gasmeter.reproduction.report.conditions import Conditions
 from gasmeter.reproduction.report.digitised import Points
 from gasmeter.reproduction.report.drawing import Picture, draw_figure, draw_heat_maps
 from gasmeter.reproduction.report.figures import lengths_of, values_of_figure
-from gasmeter.reproduction.report.lead import figure_name, lead_sentences, verdict_counts
+from gasmeter.reproduction.report.lead import figure_name, is_added, lead_sentences, verdict_counts
 from gasmeter.reproduction.report.marks import unit_text
+from gasmeter.reproduction.report.plain_words import line_names
 from gasmeter.reproduction.run.timing import Stage
 from gasmeter.rows.pictures import picture_facts
 from gasmeter.rows.record import taken_points
@@ -48,7 +50,8 @@ def report_html(
 ) -> str:
     """Return the report: HTML with embedded pictures and without scripts."""
     drawn = pictures_of(reproduction, digitised) if pictures is None else pictures
-    claims = {entry.claim.id: claim_entry(reproduction, entry) for entry in reproduction.judged}
+    conditions = Conditions(reproduction)
+    claims = {entry.claim.id: claim_entry(reproduction, entry, conditions) for entry in reproduction.judged}
     shown = {figure.number for figure in reproduction.plan.figures}
     return render(
         "gasmeter.reproduction.report",
@@ -60,6 +63,7 @@ def report_html(
         facts=_facts(reproduction),
         notes=_notes(reproduction),
         claims=list(claims.values()),
+        names=line_names(reproduction.plan.paper.name),
         figures=[_figure(reproduction, figure, drawn, claims) for figure in reproduction.plan.figures],
         elsewhere=[claims[entry.claim.id] for entry in reproduction.judged if entry.figure.number not in shown],
         checks=[_check(row) for row in reproduction.checks.rows()],
@@ -145,6 +149,7 @@ def _figure(
         "number": figure.number,
         "title": figure.title,
         "name": figure_name(figure).capitalize(),
+        "added": is_added(figure),
         "says": figure.says,
         "left_out": figure.left_out,
         "picture": _data(picture) if picture else None,
