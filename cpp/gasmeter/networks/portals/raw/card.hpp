@@ -49,12 +49,12 @@ class Card : public bench::CardBase<Card<Owner>> {
   // Expose memory to peers. Peers reach the memory that was registered last.
   void register_memory(std::span<std::byte> memory) {
     MemoryDescriptor of = {.start = memory.data(),
-                                 .length = memory.size(),
-                                 .put = true,
-                                 .get = true,
-                                 .remote_offset = true,
-                                 .no_start_events = true,
-                                 .no_end_events = true};
+                           .length = memory.size(),
+                           .put = true,
+                           .get = true,
+                           .remote_offset = true,
+                           .no_start_events = true,
+                           .no_end_events = true};
     portals_.md_attach(portals_.me_attach(kMemory, {}, Position::before), of);
     of.no_end_events = false;
     of.events = events_;
