@@ -16,7 +16,7 @@ struct HostNumbers {
   services::MatchingParameters matching;
 };
 
-// Where nodes and ranks are, which Installation reads. `topology`: of the invented machine.
+// Add the rows of nodes and ranks, which Installation reads. `topology`: the text of the invented machine.
 void placement_rows(ParameterTable& table, const char* topology);
 // Every host with a card: its nodes, cores, caches and memory; its locks and system calls.
 void core_rows(ParameterTable& table, conduit::HostPrices& prices, const char* topology);

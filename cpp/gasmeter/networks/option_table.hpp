@@ -31,7 +31,7 @@ class OptionTable {
           field = static_cast<T>(whole(s, name, least, most, allowed));
         });
   }
-  // One of several texts, each with the field's value.
+  // Option with several texts; each sets the field to a value.
   template <class T>
   void choice(const char* name, T& field, std::initializer_list<std::pair<const char*, std::type_identity_t<T>>> values,
               const char* summary, const char* unit = "") {

@@ -174,7 +174,7 @@ class Paper:
     cite: tuple[str, ...]  # citation for its statements
     figures: tuple[Figure, ...] = field(default_factory=tuple)  # in the order of the paper
     without: tuple[Without, ...] = ()  # mechanisms that are removed
-    # What a card does by itself, by conduit, option and value that would describe it: the conduit lacks the option
+    # Behaviour that a card has by itself, by conduit, option and value: the conduit lacks such an option
     native: tuple[tuple[str, str, str], ...] = ()
     # Part of the seal on the method. A person raises it for a change that decides and that no other part can see
     version: int = 1
