@@ -167,6 +167,7 @@ class Shares:
 
 _ALL = Shares(time.process_time)
 _LOOK_S = 0.01
+_LONGEST_LOOK_S = 3600.0  # no clock of the operating system counts every limit that a caller may give
 
 
 def refusal_of_long_blocks(point: Point) -> UsageError:
@@ -208,7 +209,7 @@ def stopped_after(
     def watch() -> None:
         while (rest := seconds - shares.used(run)) > 0:
             # The limit cannot be reached earlier.
-            if leaving.wait(max(rest / cores, _LOOK_S)):
+            if leaving.wait(min(max(rest / cores, _LOOK_S), _LONGEST_LOOK_S)):
                 return
         end()
 

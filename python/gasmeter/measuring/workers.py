@@ -30,6 +30,7 @@ _HEADER = struct.Struct("<IiQ")
 _COMMAND, _QUIT, _REPLY, _DIED, _READY = 1, 2, 16, 17, 18
 _EVERY_RANK = -1
 _MAX_PAYLOAD = 1 << 32
+_LONGEST_TIMEOUT_S = 1e9  # 32 years: sockets refuse to count longer ones than 292 years
 _SMALL = 1 << 16
 _QUIT_S = 8.0
 """Longest wait for an orderly end: the launcher itself kills ranks that have not left after 2 s."""
@@ -103,6 +104,8 @@ def _deadline(timeout: float | None) -> float | None:
         return None
     if not timeout > 0:
         raise UsageError(f"timeout of {timeout!r} s: it must be positive, or None to wait without limit", str(timeout))
+    if timeout > _LONGEST_TIMEOUT_S:
+        return None
     return time.monotonic() + timeout
 
 

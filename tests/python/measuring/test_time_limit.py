@@ -137,3 +137,12 @@ def test_the_end_is_heard_while_few_ranks_make_large_buffers():
 def test_operations_that_take_no_virtual_time_have_no_rate():
     result = gm.measure("flood", conduit="udp@ethernet", op="put", sizes="0", iterations=3)
     assert all(math.isnan(row["value"]) for row in result.rows)
+
+
+@pytest.mark.parametrize("conduit", ["ideal", "smp"])
+def test_a_limit_beyond_every_clock_is_a_limit_that_is_never_reached(conduit, monkeypatch):
+    failures = []
+    monkeypatch.setattr("threading.excepthook", failures.append)
+    result = gm.measure("ping-pong", op="put", conduit=conduit, sizes="8", iterations=10, max_time=2.0**64)
+    assert result.rows
+    assert not failures
