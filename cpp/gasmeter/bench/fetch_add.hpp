@@ -53,9 +53,11 @@ struct Roles {
   return result;
 }
 
-// Bytes of each rank: the word, and in a cache line of its own what the rank tells of a round of hot-spot.
+// Bytes of each rank: the word; in a cache line of its own what the rank tells of a round of hot-spot; and the word in
+// which it counts its barriers.
 inline constexpr Bytes kFinishedAt = 2 * kNoSharing;
 inline constexpr Bytes kToldAt = kFinishedAt + sizeof(std::uint64_t);
+inline constexpr Bytes kEnteredAt = 3 * kNoSharing;
 [[nodiscard]] inline Bytes share_of(const Settings& /*settings*/) {
   return 4 * kNoSharing;
 }

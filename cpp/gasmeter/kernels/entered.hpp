@@ -15,15 +15,29 @@ namespace gasmeter::kernels {
 template <class H>
 class Entered {
  public:
-  // The counting word is the first of the rank's segment.
-  explicit Entered(core::Endpoint<H>& endpoint) : endpoint_(endpoint), check_(endpoint.ranks()) {}
+  // The counting word lies `at` bytes behind the start of the rank's segment.
+  explicit Entered(core::Endpoint<H>& endpoint, Bytes at = 0)
+      : endpoint_(endpoint), check_(endpoint.ranks()), at_(at) {}
 
-  [[nodiscard]] std::uint64_t rounds() const { return check_.rounds(); }
+  // Check one barrier. The endpoint's own barrier follows: nobody enters the next one while a peer still reads the
+  // counters of this one.
+  template <class Barrier>
+  void check_one(bench::Verification& verification, Barrier barrier) {
+    count();
+    barrier();
+    look(verification);
+    endpoint_.barrier();
+  }
+  template <class Barrier>
+  void check(bench::Verification& verification, Barrier barrier) {
+    for (std::uint64_t round = 0; round < check_.rounds(); ++round) check_one(verification, barrier);
+  }
 
+ private:
   void count() {
     if (entered_ % endpoint_.ranks() == index(endpoint_.rank())) be_late();
     ++entered_;
-    endpoint_.put(endpoint_.rank(), endpoint_.segment().address, &entered_, sizeof entered_);
+    endpoint_.put(endpoint_.rank(), endpoint_.segment().address + at_, &entered_, sizeof entered_);
   }
 
   // Check, after the barrier, that others have counted what this rank has. A rank that does not look at all others
@@ -35,13 +49,12 @@ class Entered {
     for (std::uint64_t i = 0; i < looked_at; ++i) {
       const Rank peer{static_cast<std::uint32_t>((first + i * ranks / looked_at) % ranks)};
       std::uint64_t theirs = 0;
-      endpoint_.get(peer, &theirs, endpoint_.segment(peer).address, sizeof theirs);
+      endpoint_.get(peer, &theirs, endpoint_.segment(peer).address + at_, sizeof theirs);
       ++verification.checked;
       verification.errors += theirs != entered_ ? 1U : 0U;
     }
   }
 
- private:
   // Come late: ranks that have already left can look all the while.
   void be_late() {
     for (int i = 0; i < kPolls; ++i) {
@@ -55,6 +68,7 @@ class Entered {
 
   core::Endpoint<H>& endpoint_;
   bench::BarrierCheck check_;
+  Bytes at_;
   std::uint64_t entered_ = 0;
 };
 
