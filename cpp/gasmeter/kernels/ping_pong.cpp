@@ -114,13 +114,10 @@ class PingPong final : public Program {
         });
         break;
       case Op::put:
-        if (GASMETER_UNLIKELY(checking_)) completion_.begin();
-        size_ == 8 ? blocking_puts<8>(iterations) : blocking_puts<0>(iterations);
-        if (GASMETER_UNLIKELY(checking_)) check_completion();
+        GASMETER_UNLIKELY(checking_) ? check_puts() : blocking_puts(iterations);
         break;
       case Op::get:
-        size_ == 8 ? blocking_gets<8>(iterations) : blocking_gets<0>(iterations);
-        if (GASMETER_UNLIKELY(checking_)) check(stream_.here(checked_).data(), size_, size_);
+        GASMETER_UNLIKELY(checking_) ? check_gets() : blocking_gets(iterations);
         break;
       case Op::call:
         for (std::uint64_t i = 0; i < iterations; ++i) empty_call(Rank{1}, remote_, buffer_.data(), size_);
@@ -158,9 +155,15 @@ class PingPong final : public Program {
     }
   }
 
-  // Put a size that the compiler knows: it makes an 8-byte put a store, as in a program that puts one word.
+  // Put or get a size that the compiler knows: it makes an 8-byte put a store, as in a program that puts one word.
+  GASMETER_INLINE void blocking_puts(std::uint64_t iterations) {
+    size_ == 8 ? puts_of<8>(iterations) : puts_of<0>(iterations);
+  }
+  GASMETER_INLINE void blocking_gets(std::uint64_t iterations) {
+    size_ == 8 ? gets_of<8>(iterations) : gets_of<0>(iterations);
+  }
   template <Bytes Size>
-  void blocking_puts(std::uint64_t iterations) {
+  void puts_of(std::uint64_t iterations) {
     stream_.each(0, iterations, [this](std::byte* remote, const std::byte* local) {
       endpoint_.host().mark(Mark::begin);
       endpoint_.put(Rank{1}, remote, local, Size != 0 ? Size : size_);
@@ -169,7 +172,7 @@ class PingPong final : public Program {
     });
   }
   template <Bytes Size>
-  void blocking_gets(std::uint64_t iterations) {
+  void gets_of(std::uint64_t iterations) {
     stream_.each(0, iterations, [this](const std::byte* remote, std::byte* local) {
       endpoint_.host().mark(Mark::begin);
       endpoint_.get(Rank{1}, local, remote, Size != 0 ? Size : size_);
@@ -218,11 +221,32 @@ class PingPong final : public Program {
   [[nodiscard]] std::byte* checked_place() const { return stream_.there(checked_); }
   // Overwrite the source of a checked operation, which is locally complete.
   GASMETER_NOINLINE void overwrite(std::span<std::byte> source) { numbered::clear(source, pattern_, 0); }
-  // Check the one put of a checking block, which is complete: its data is at rank 1.
-  GASMETER_NOINLINE void check_completion() {
-    overwrite(stream_.here(checked_));
+  // Put in a checking block: when the last put is complete, its data is at rank 1.
+  GASMETER_NOINLINE void check_puts() {
+    const std::span<std::byte> source = stream_.here(checked_);
+    completion_.begin();
+    if (is_second_checked()) {
+      overwrite(source);
+      blocking_puts(1);
+      fill_pattern(source, pattern_);
+    }
+    blocking_puts(1);
+    overwrite(source);
     completion_.complete([this] { check(checked_place(), size_, size_); });
   }
+  GASMETER_NOINLINE void check_gets() {
+    const std::span<std::byte> here = stream_.here(checked_);
+    if (is_second_checked()) {
+      blocking_gets(1);
+      check(here.data(), size_, size_);
+      overwrite(here);
+    }
+    blocking_gets(1);
+    check(here.data(), size_, size_);
+  }
+  // Tell whether another operation goes ahead of the checked one. A neighbour's memory takes operations one behind the
+  // other without a poll between them.
+  [[nodiscard]] bool is_second_checked() const { return !H::kModelled && pattern_ % 2 == 0; }
 
   [[nodiscard]] std::byte* landing(Rank rank) const { return endpoint_.segment(rank).address + offset_; }
 
