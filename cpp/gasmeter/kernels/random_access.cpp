@@ -117,10 +117,10 @@ class RandomAccess final : public Program {
   }
 
   Verification verify() override {
-    Verification verification = verifier_.verify(
-        local_, table_, index(endpoint_.rank()), endpoint_.ranks(), stream_,
-        [this](std::uint64_t count) { update(count, variant_); }, [this] { endpoint_.barrier(); });
-    if (variant_ == Variant::put_get && endpoint_.ranks() > 1 && !blocks_follow()) check_completion(verification);
+    Verification verification = verify_updates();
+    if (blocks_follow() || endpoint_.ranks() == 1) return verification;
+    if (variant_ == Variant::put_get) check_completion(verification);
+    if (variant_ == Variant::am && !alone_) check_sources(verification);
     return verification;
   }
 
@@ -159,6 +159,21 @@ class RandomAccess final : public Program {
         update_in_place(stream_, updates, table_, shares_);
         break;
     }
+  }
+
+  // Check the updates since the last call, or a few if there are none.
+  Verification verify_updates() {
+    return verifier_.verify(
+        local_, table_, index(endpoint_.rank()), endpoint_.ranks(), stream_,
+        [this](std::uint64_t count) { update(count, variant_); }, [this] { endpoint_.barrier(); });
+  }
+
+  // Check a few updates whose buckets are overwritten when their messages are locally complete. The words have been
+  // counted as checked before.
+  void check_sources(Verification& verification) {
+    overwrites_ = true;
+    verification.errors += verify_updates().errors;
+    overwrites_ = false;
   }
 
   void charge(std::uint64_t updates) {
@@ -246,7 +261,7 @@ class RandomAccess final : public Program {
   }
 
   std::uint64_t send(std::uint32_t rank) {
-    const std::uint64_t* first = leaving_.data();
+    std::uint64_t* first = leaving_.data();
     std::uint64_t words = 0;
     if (few_) {
       words = few_->take(rank, leaving_.data(), static_cast<std::uint32_t>(words_per_message_));
@@ -258,6 +273,7 @@ class RandomAccess final : public Program {
     }
     (void)endpoint_.request_medium(Rank{rank}, updates_handler_, first, words * sizeof(std::uint64_t),
                                    core::Flags::none);
+    if (GASMETER_UNLIKELY(overwrites_)) std::fill_n(first, words, 0);
     messages_.add(rank);
     return words;
   }
@@ -430,6 +446,7 @@ class RandomAccess final : public Program {
   std::uint64_t messages_announced_ = 0;
   std::uint64_t finishes_ = 0;
   std::uint64_t finishes_expected_ = 0;
+  bool overwrites_ = false;  // the values of a message that is locally complete
   Pacer<H> pacer_;
   Verifier verifier_;
   CompletionCheck<H> completion_;
