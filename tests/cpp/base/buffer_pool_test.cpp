@@ -6,7 +6,7 @@
 
 #include "gasmeter/base/error.hpp"
 
-namespace gasmeter {
+namespace gasmeter::buffer_pool_test {
 namespace {
 
 TEST_CASE("a pool of buffers: each once, all in its memory, the last returned first") {
@@ -36,4 +36,4 @@ TEST_CASE("a pool of buffers that no address space holds names its network") {
 }
 
 }  // namespace
-}  // namespace gasmeter
+}  // namespace gasmeter::buffer_pool_test

@@ -5,7 +5,8 @@
 #include <set>
 #include <vector>
 
-using gasmeter::BytePool;
+namespace gasmeter::byte_pool_test {
+namespace {
 
 TEST_CASE("memory_of_a_pool_is_used_again") {
   BytePool pool(4096);
@@ -33,3 +34,6 @@ TEST_CASE("small_and_large_memory_is_of_its_own_and_the_pool_keeps_little") {
   many.clear();
   for (int i = 0; i < 100; ++i) many.push_back(pool.take(4096));
 }
+
+}  // namespace
+}  // namespace gasmeter::byte_pool_test

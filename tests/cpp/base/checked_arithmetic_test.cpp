@@ -6,7 +6,7 @@
 
 #include "gasmeter/base/units.hpp"
 
-namespace gasmeter {
+namespace gasmeter::checked_arithmetic_test {
 namespace {
 
 constexpr std::uint64_t kMost = std::numeric_limits<std::uint64_t>::max();
@@ -60,4 +60,4 @@ TEST_CASE("time_of_bytes_is_exact_where_its_femtoseconds_overflow") {
 }
 
 }  // namespace
-}  // namespace gasmeter
+}  // namespace gasmeter::checked_arithmetic_test

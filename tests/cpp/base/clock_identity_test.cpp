@@ -4,7 +4,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-namespace gasmeter {
+namespace gasmeter::clock_identity_test {
 namespace {
 
 TEST_CASE("processes_of_one_host_read_one_clock") {
@@ -24,4 +24,4 @@ TEST_CASE("a_clock_of_which_nothing_is_known_is_nobody_elses") {
 }
 
 }  // namespace
-}  // namespace gasmeter
+}  // namespace gasmeter::clock_identity_test

@@ -8,7 +8,7 @@
 #include <set>
 #include <vector>
 
-namespace gasmeter {
+namespace gasmeter::keyed_hash_test {
 namespace {
 
 std::uint64_t hash_of(const HashKey& key, std::span<const unsigned char> data) {
@@ -85,4 +85,4 @@ TEST_CASE("key_length_and_every_bit_of_the_input_count") {
 }
 
 }  // namespace
-}  // namespace gasmeter
+}  // namespace gasmeter::keyed_hash_test

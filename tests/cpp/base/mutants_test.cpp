@@ -7,7 +7,7 @@
 
 #include "gasmeter/base/error.hpp"
 
-namespace gasmeter {
+namespace gasmeter::mutants_test {
 
 TEST_CASE("mutants: a plan is a name and how often, of which nothing means every second operation") {
   CHECK(MutantPlan::parse("").mutant == Mutant::none);
@@ -32,4 +32,4 @@ TEST_CASE("mutants: what is no plan is refused with what is allowed") {
   }
 }
 
-}  // namespace gasmeter
+}  // namespace gasmeter::mutants_test

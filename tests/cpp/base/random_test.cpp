@@ -2,7 +2,7 @@
 
 #include <doctest/doctest.h>
 
-namespace gasmeter {
+namespace gasmeter::random_test {
 namespace {
 
 // The first outputs for seed 0, as Steele, Lea and Flood's program and Vigna's C translation of it give them.
@@ -14,4 +14,4 @@ TEST_CASE("splitmix64: the published sequence") {
 }
 
 }  // namespace
-}  // namespace gasmeter
+}  // namespace gasmeter::random_test

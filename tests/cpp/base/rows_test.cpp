@@ -7,7 +7,7 @@
 #include <random>
 #include <vector>
 
-namespace gasmeter {
+namespace gasmeter::rows_test {
 namespace {
 
 constexpr Bytes kArea = 24 * 1024;
@@ -125,4 +125,4 @@ TEST_CASE("pieces_at_listed_addresses_are_copied") {
 }
 
 }  // namespace
-}  // namespace gasmeter
+}  // namespace gasmeter::rows_test

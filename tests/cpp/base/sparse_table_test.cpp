@@ -7,7 +7,8 @@
 #include <random>
 #include <vector>
 
-using gasmeter::SparseTable;
+namespace gasmeter::sparse_table_test {
+namespace {
 
 TEST_CASE("a_sparse_table_holds_what_a_map_holds") {
   std::mt19937_64 random(11);
@@ -36,3 +37,6 @@ TEST_CASE("what_a_sparse_table_holds_stays_where_it_is") {
   CHECK(&table[3] == &first);
   CHECK(first == 7);
 }
+
+}  // namespace
+}  // namespace gasmeter::sparse_table_test

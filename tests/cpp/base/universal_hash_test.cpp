@@ -6,7 +6,7 @@
 #include <random>
 #include <vector>
 
-namespace gasmeter {
+namespace gasmeter::universal_hash_test {
 namespace {
 
 // Numbers as 16-bit digits, least significant first: the slow way to add and multiply up to 128 bits.
@@ -92,4 +92,4 @@ TEST_CASE("every_bit_of_a_block_and_of_the_key_counts") {
 }
 
 }  // namespace
-}  // namespace gasmeter
+}  // namespace gasmeter::universal_hash_test

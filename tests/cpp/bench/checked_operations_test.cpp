@@ -3,7 +3,7 @@
 
 #include "gasmeter/bench/pattern.hpp"
 
-namespace gasmeter::bench {
+namespace gasmeter::bench::checked_operations_test {
 namespace {
 
 TEST_CASE("a_verification_makes_as_many_operations_as_were_timed_within_limits") {
@@ -30,4 +30,4 @@ TEST_CASE("the_longest_block_counts") {
 }
 
 }  // namespace
-}  // namespace gasmeter::bench
+}  // namespace gasmeter::bench::checked_operations_test

@@ -9,7 +9,7 @@
 #include <thread>
 #include <vector>
 
-namespace gasmeter::bench::hot_spot {
+namespace gasmeter::bench::hot_spot::hot_spot_test {
 namespace {
 
 // Two ranks that share their cores with others, as rounds see them: now and then a rank is missing, and now and then
@@ -121,4 +121,4 @@ TEST_CASE("ranks_are_busy_until_all_have_done_theirs_and_a_missing_one_tells") {
 }
 
 }  // namespace
-}  // namespace gasmeter::bench::hot_spot
+}  // namespace gasmeter::bench::hot_spot::hot_spot_test

@@ -13,7 +13,7 @@
 #include "gasmeter/conduit/count_infos.hpp"
 #include "gasmeter/conduit/counts.hpp"
 
-namespace gasmeter::bench {
+namespace gasmeter::bench::info_test {
 namespace {
 
 KernelInfo kernel(const MetricInfo& metric, std::vector<OptionInfo> options = {}) {
@@ -70,4 +70,4 @@ TEST_CASE("every_counter_has_a_name_of_its_own_and_words") {
 }
 
 }  // namespace
-}  // namespace gasmeter::bench
+}  // namespace gasmeter::bench::info_test

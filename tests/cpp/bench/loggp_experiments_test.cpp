@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-namespace gasmeter::bench::loggp {
+namespace gasmeter::bench::loggp::loggp_experiments_test {
 namespace {
 
 struct ScriptedHost {
@@ -43,4 +43,4 @@ TEST_CASE("no_time_of_loggp_is_negative_though_a_train_took_less_than_the_round_
 }
 
 }  // namespace
-}  // namespace gasmeter::bench::loggp
+}  // namespace gasmeter::bench::loggp::loggp_experiments_test

@@ -5,7 +5,7 @@
 
 #include <vector>
 
-namespace gasmeter::bench::numbered {
+namespace gasmeter::bench::numbered::numbered_messages_test {
 namespace {
 
 constexpr std::uint64_t kSeed = 42;
@@ -71,4 +71,4 @@ TEST_CASE("changed_bytes_and_other_sizes_are_found") {
 }
 
 }  // namespace
-}  // namespace gasmeter::bench::numbered
+}  // namespace gasmeter::bench::numbered::numbered_messages_test

@@ -5,7 +5,7 @@
 
 #include <vector>
 
-namespace gasmeter::bench::numbered {
+namespace gasmeter::bench::numbered::numbered_slots_test {
 namespace {
 
 constexpr std::uint64_t kSeed = 42;
@@ -86,4 +86,4 @@ TEST_CASE("slots_keep_a_segment_within_what_the_driver_grants_unless_blocks_alon
 }
 
 }  // namespace
-}  // namespace gasmeter::bench::numbered
+}  // namespace gasmeter::bench::numbered::numbered_slots_test

@@ -8,7 +8,7 @@
 
 #include "gasmeter/base/random.hpp"
 
-namespace gasmeter::bench {
+namespace gasmeter::bench::pattern_test {
 namespace {
 
 // Count differences byte by byte, as the pattern is defined.
@@ -47,4 +47,4 @@ TEST_CASE("every_byte_that_differs_is_counted_from_the_first_that_counts_on") {
   CHECK(count_differences(zeros.data(), 64, 1) == differences_one_by_one(zeros, 1, 0));
 }
 
-}  // namespace gasmeter::bench
+}  // namespace gasmeter::bench::pattern_test

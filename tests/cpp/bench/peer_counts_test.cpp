@@ -5,7 +5,7 @@
 #include <random>
 #include <vector>
 
-namespace gasmeter::bench {
+namespace gasmeter::bench::peer_counts_test {
 namespace {
 
 TEST_CASE("counts_of_few_or_many_peers_are_those_of_a_plain_table") {
@@ -30,4 +30,4 @@ TEST_CASE("counts_of_few_or_many_peers_are_those_of_a_plain_table") {
 }
 
 }  // namespace
-}  // namespace gasmeter::bench
+}  // namespace gasmeter::bench::peer_counts_test

@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-namespace gasmeter::bench {
+namespace gasmeter::bench::program_test {
 namespace {
 
 TEST_CASE("operations_that_take_no_time_have_no_rate") {
@@ -23,4 +23,4 @@ TEST_CASE("operations_that_take_no_time_have_no_rate") {
 }
 
 }  // namespace
-}  // namespace gasmeter::bench
+}  // namespace gasmeter::bench::program_test

@@ -7,7 +7,7 @@
 #include <random>
 #include <vector>
 
-namespace gasmeter::bench::random_access {
+namespace gasmeter::bench::random_access::random_access_buckets_test {
 namespace {
 
 // Few owners have places of their own; many share the existing places.
@@ -75,4 +75,4 @@ TEST_CASE("one_bucket_takes_the_whole_look_ahead") {
 }
 
 }  // namespace
-}  // namespace gasmeter::bench::random_access
+}  // namespace gasmeter::bench::random_access::random_access_buckets_test

@@ -10,7 +10,7 @@
 
 #include "gasmeter/bench/random_access_table.hpp"
 
-namespace gasmeter::bench::random_access {
+namespace gasmeter::bench::random_access::random_access_check_test {
 namespace {
 
 TEST_CASE("a_jump_equals_that_many_steps_from_anywhere") {
@@ -153,4 +153,4 @@ TEST_CASE("the_first_takes_back_for_all_and_jobs_have_shares_of_their_own") {
 }
 
 }  // namespace
-}  // namespace gasmeter::bench::random_access
+}  // namespace gasmeter::bench::random_access::random_access_check_test

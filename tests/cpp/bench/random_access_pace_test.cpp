@@ -7,7 +7,7 @@
 #include <random>
 #include <vector>
 
-namespace gasmeter::bench::random_access {
+namespace gasmeter::bench::random_access::random_access_pace_test {
 namespace {
 
 constexpr SimTime us(std::int64_t count) {
@@ -117,4 +117,4 @@ TEST_CASE("an_update_that_takes_no_time_has_no_rate") {
 }
 
 }  // namespace
-}  // namespace gasmeter::bench::random_access
+}  // namespace gasmeter::bench::random_access::random_access_pace_test

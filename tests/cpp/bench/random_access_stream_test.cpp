@@ -7,7 +7,7 @@
 
 #include "support/effort.hpp"
 
-namespace gasmeter::bench::random_access {
+namespace gasmeter::bench::random_access::random_access_stream_test {
 namespace {
 
 TEST_CASE("jump_ahead_equals_that_many_steps") {
@@ -149,4 +149,4 @@ TEST_CASE("stream_does_not_depend_on_how_it_is_taken") {
 }
 
 }  // namespace
-}  // namespace gasmeter::bench::random_access
+}  // namespace gasmeter::bench::random_access::random_access_stream_test

@@ -5,7 +5,7 @@
 #include <random>
 #include <vector>
 
-namespace gasmeter::bench::random_access {
+namespace gasmeter::bench::random_access::random_access_table_test {
 namespace {
 
 constexpr std::uint64_t kWords = 1024;
@@ -73,4 +73,4 @@ TEST_CASE("own_words_hold_what_was_applied_by_any_way") {
 }
 
 }  // namespace
-}  // namespace gasmeter::bench::random_access
+}  // namespace gasmeter::bench::random_access::random_access_table_test

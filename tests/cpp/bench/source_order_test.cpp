@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace gasmeter::bench {
+namespace gasmeter::bench::source_order_test {
 namespace {
 
 std::vector<std::uint64_t> first(const SourceOrder& order, std::uint64_t many) {
@@ -41,4 +41,4 @@ TEST_CASE("source_order_says_what_operations_have_each_once") {
 }
 
 }  // namespace
-}  // namespace gasmeter::bench
+}  // namespace gasmeter::bench::source_order_test

@@ -6,7 +6,7 @@
 #include <atomic>
 #include <thread>
 
-namespace gasmeter::bench {
+namespace gasmeter::bench::told_test {
 namespace {
 
 constexpr std::uint64_t kOperations = 20;
@@ -58,4 +58,4 @@ TEST_CASE("without_a_line_nobody_waits_and_nobody_looks") {
 }
 
 }  // namespace
-}  // namespace gasmeter::bench
+}  // namespace gasmeter::bench::told_test

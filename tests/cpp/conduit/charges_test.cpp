@@ -8,7 +8,7 @@
 
 #include "gasmeter/conduit/host_prices.hpp"
 
-namespace gasmeter::conduit {
+namespace gasmeter::conduit::charges_test {
 namespace {
 
 bool names(const std::vector<std::string>& keys, const std::string& key) {
@@ -99,4 +99,4 @@ TEST_CASE("keys_of_a_host_are_unused_until_something_is_charged_by_them") {
 }
 
 }  // namespace
-}  // namespace gasmeter::conduit
+}  // namespace gasmeter::conduit::charges_test

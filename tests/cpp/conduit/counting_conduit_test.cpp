@@ -5,7 +5,7 @@
 #include <set>
 #include <string>
 
-namespace gasmeter::conduit {
+namespace gasmeter::conduit::counting_conduit_test {
 namespace {
 
 // A conduit that answers as the test sets it.
@@ -104,4 +104,4 @@ TEST_CASE("every_count_has_a_name_of_its_own") {
 }
 
 }  // namespace
-}  // namespace gasmeter::conduit
+}  // namespace gasmeter::conduit::counting_conduit_test

@@ -4,7 +4,7 @@
 
 #include "gasmeter/base/error.hpp"
 
-namespace gasmeter::conduit {
+namespace gasmeter::conduit::fault_injection_test {
 namespace {
 
 // A conduit that grants every call and counts the calls.
@@ -122,4 +122,4 @@ TEST_CASE("plans_that_make_no_sense_are_refused") {
 }
 
 }  // namespace
-}  // namespace gasmeter::conduit
+}  // namespace gasmeter::conduit::fault_injection_test

@@ -8,7 +8,7 @@
 
 #include "gasmeter/base/error.hpp"
 
-namespace gasmeter::conduit {
+namespace gasmeter::conduit::machine_values_test {
 namespace {
 
 std::string refusal(const auto& read) {
@@ -77,4 +77,4 @@ TEST_CASE("keys_that_nobody_reads_are_named") {
 }
 
 }  // namespace
-}  // namespace gasmeter::conduit
+}  // namespace gasmeter::conduit::machine_values_test

@@ -4,7 +4,7 @@
 
 #include "gasmeter/base/error.hpp"
 
-namespace gasmeter::conduit {
+namespace gasmeter::conduit::prepare_check_test {
 namespace {
 
 constexpr Capabilities kCan = {
@@ -41,4 +41,4 @@ TEST_CASE("a message that does not fit is refused in the conduit's name") {
 }
 
 }  // namespace
-}  // namespace gasmeter::conduit
+}  // namespace gasmeter::conduit::prepare_check_test

@@ -11,7 +11,7 @@
 #include "gasmeter/base/error.hpp"
 #include "gasmeter/run/model_job.hpp"
 
-namespace gasmeter::conduit {
+namespace gasmeter::conduit::recording_test {
 namespace {
 
 constexpr Rank kPeer{7};
@@ -220,4 +220,4 @@ TEST_CASE("jobs_without_a_record_say_so") {
 }
 
 }  // namespace
-}  // namespace gasmeter::conduit
+}  // namespace gasmeter::conduit::recording_test

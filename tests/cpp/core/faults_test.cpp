@@ -18,7 +18,7 @@
 #include "gasmeter/core/vis/vis.hpp"
 #include "support/model_world.hpp"
 
-namespace gasmeter::core {
+namespace gasmeter::core::faults_test {
 namespace {
 
 static_assert(kMutants, "build with -DGASMETER_MUTANTS=ON");
@@ -351,4 +351,4 @@ TEST_CASE("faults: a prepared message is left out or carries other bytes") {
   }
 }
 
-}  // namespace gasmeter::core
+}  // namespace gasmeter::core::faults_test

@@ -15,7 +15,7 @@
 #include "support/shared_block.hpp"
 #include "support/thread_world.hpp"
 
-namespace gasmeter::core {
+namespace gasmeter::core::fixed_payload_test {
 namespace {
 
 using testing::ScriptedConduit;
@@ -120,4 +120,4 @@ TEST_CASE("a_commit_that_throws_has_taken_the_buffer") {
 }
 
 }  // namespace
-}  // namespace gasmeter::core
+}  // namespace gasmeter::core::fixed_payload_test

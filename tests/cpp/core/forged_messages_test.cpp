@@ -21,7 +21,7 @@
 #include "support/shared_block.hpp"
 #include "support/thread_world.hpp"
 
-namespace gasmeter::core {
+namespace gasmeter::core::forged_messages_test {
 namespace {
 
 using testing::Mail;
@@ -504,4 +504,4 @@ TEST_CASE("messages_that_come_before_their_collective_are_kept_up_to_a_bound") {
 }
 
 }  // namespace
-}  // namespace gasmeter::core
+}  // namespace gasmeter::core::forged_messages_test

@@ -20,7 +20,7 @@
 #include "support/model_world.hpp"
 #include "support/thread_world.hpp"
 
-namespace gasmeter::core {
+namespace gasmeter::core::forms_test {
 namespace {
 
 using conduit::FaultInjectingConduit;
@@ -520,4 +520,4 @@ TEST_CASE("atomics_by_messages_go_to_everybody") {
 }
 
 }  // namespace
-}  // namespace gasmeter::core
+}  // namespace gasmeter::core::forms_test

@@ -10,7 +10,7 @@
 #include "gasmeter/core/endpoint.hpp"
 #include "gasmeter/sim/engine/model_host.hpp"
 
-namespace gasmeter::core {
+namespace gasmeter::core::handler_table_test {
 namespace {
 
 using Table = HandlerTable<RealHost>;
@@ -137,4 +137,4 @@ TEST_CASE("tables_share_what_the_library_registers_until_one_sets_its_own") {
 }
 
 }  // namespace
-}  // namespace gasmeter::core
+}  // namespace gasmeter::core::handler_table_test

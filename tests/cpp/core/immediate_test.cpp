@@ -14,7 +14,7 @@
 #include "gasmeter/core/negotiated.hpp"
 #include "support/thread_world.hpp"
 
-namespace gasmeter::core {
+namespace gasmeter::core::immediate_test {
 namespace {
 
 using testing::Mapping;
@@ -62,4 +62,4 @@ TEST_CASE("immediate_calls_do_not_wait_for_a_message_that_another_thread_prepare
 }
 
 }  // namespace
-}  // namespace gasmeter::core
+}  // namespace gasmeter::core::immediate_test

@@ -13,7 +13,7 @@
 #include "gasmeter/sim/engine/model_host.hpp"
 #include "support/thread_world.hpp"
 
-namespace gasmeter::core {
+namespace gasmeter::core::neighbourhood_test {
 namespace {
 
 TEST_CASE("layout_overlaps_nowhere_and_keeps_its_alignment") {
@@ -148,4 +148,4 @@ TEST_CASE("endpoint_without_a_conduit_needs_every_rank_as_neighbour") {
 }
 
 }  // namespace
-}  // namespace gasmeter::core
+}  // namespace gasmeter::core::neighbourhood_test

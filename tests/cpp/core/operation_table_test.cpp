@@ -9,7 +9,7 @@
 #include "gasmeter/base/error.hpp"
 #include "support/effort.hpp"
 
-namespace gasmeter::core {
+namespace gasmeter::core::operation_table_test {
 namespace {
 
 using testing::rounds;
@@ -422,4 +422,4 @@ TEST_CASE("arrays: done entries are consumed whatever the answer, leaves may sta
 }
 
 }  // namespace
-}  // namespace gasmeter::core
+}  // namespace gasmeter::core::operation_table_test

@@ -11,7 +11,7 @@
 #include "support/model_world.hpp"
 #include "support/thread_world.hpp"
 
-namespace gasmeter::core {
+namespace gasmeter::core::poll_at_injection_test {
 namespace {
 
 using gasmeter::testing::layout_of;
@@ -110,4 +110,4 @@ TEST_CASE("injections_poll_first_where_it_is_asked_for_and_no_others") {
 }
 
 }  // namespace
-}  // namespace gasmeter::core
+}  // namespace gasmeter::core::poll_at_injection_test

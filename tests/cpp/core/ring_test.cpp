@@ -14,7 +14,7 @@
 #include "gasmeter/conduit/capabilities.hpp"
 #include "support/effort.hpp"
 
-namespace gasmeter::core {
+namespace gasmeter::core::ring_test {
 namespace {
 
 using ring::Header;
@@ -355,4 +355,4 @@ TEST_CASE("header_word_keeps_its_fields_and_is_never_zero") {
 }
 
 }  // namespace
-}  // namespace gasmeter::core
+}  // namespace gasmeter::core::ring_test

@@ -9,7 +9,7 @@
 #include "gasmeter/base/real_host.hpp"
 #include "support/thread_world.hpp"
 
-namespace gasmeter::core {
+namespace gasmeter::core::slow_handlers_test {
 namespace {
 
 using testing::Mapping;
@@ -79,4 +79,4 @@ TEST_CASE_TEMPLATE("slowed_handlers_do_what_they_did_and_are_the_old_ones_afterw
 }
 
 }  // namespace
-}  // namespace gasmeter::core
+}  // namespace gasmeter::core::slow_handlers_test

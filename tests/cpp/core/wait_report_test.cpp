@@ -19,7 +19,7 @@
 #include "support/model_world.hpp"
 #include "support/thread_world.hpp"
 
-namespace gasmeter::core {
+namespace gasmeter::core::wait_report_test {
 namespace {
 
 constexpr const char* kVariable = "GASMETER_WAIT_REPORT";
@@ -166,4 +166,4 @@ TEST_CASE("a_deadlock_in_virtual_time_says_what_ranks_wait_for") {
 }
 
 }  // namespace
-}  // namespace gasmeter::core
+}  // namespace gasmeter::core::wait_report_test

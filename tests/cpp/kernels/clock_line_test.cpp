@@ -11,7 +11,7 @@
 
 #include "support/effort.hpp"
 
-namespace gasmeter::kernels {
+namespace gasmeter::kernels::clock_line_test {
 namespace {
 
 // The peer's clock by this rank's clock, which is the true time in this test.
@@ -125,4 +125,4 @@ TEST_CASE("a_mean_of_times_is_exact_where_their_sum_fits_no_word") {
 }
 
 }  // namespace
-}  // namespace gasmeter::kernels
+}  // namespace gasmeter::kernels::clock_line_test

@@ -10,7 +10,7 @@
 
 #include "jobs.hpp"
 
-namespace gasmeter::kernels::testing {
+namespace gasmeter::kernels::testing::completion_test {
 namespace {
 
 // The toy network, whose cards put.
@@ -264,4 +264,4 @@ TEST_CASE("longs_that_leave_their_landing_zone_as_it_was_are_found") {
 }
 
 }  // namespace
-}  // namespace gasmeter::kernels::testing
+}  // namespace gasmeter::kernels::testing::completion_test

@@ -11,7 +11,7 @@
 #include "gasmeter/run/model_job.hpp"
 #include "jobs.hpp"
 
-namespace gasmeter::kernels::testing {
+namespace gasmeter::kernels::testing::golden_test {
 namespace {
 
 using Options = std::map<std::string, std::string>;
@@ -231,4 +231,4 @@ TEST_CASE("raw_programs_refuse_what_they_do_not_know") {
 }
 
 }  // namespace
-}  // namespace gasmeter::kernels::testing
+}  // namespace gasmeter::kernels::testing::golden_test

@@ -10,7 +10,7 @@
 #include "gasmeter/run/model_job.hpp"
 #include "jobs.hpp"
 
-namespace gasmeter::kernels::testing {
+namespace gasmeter::kernels::testing::one_way_test {
 namespace {
 
 using Options = std::map<std::string, std::string>;
@@ -104,4 +104,4 @@ TEST_CASE("a_number_of_exchanges_that_is_none_is_refused") {
 }
 
 }  // namespace
-}  // namespace gasmeter::kernels::testing
+}  // namespace gasmeter::kernels::testing::one_way_test

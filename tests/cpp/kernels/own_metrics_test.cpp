@@ -7,7 +7,7 @@
 #include "gasmeter/kernels/kernel.hpp"
 #include "gasmeter/run/kernel_listing.hpp"
 
-namespace gasmeter::kernels {
+namespace gasmeter::kernels::own_metrics_test {
 namespace {
 
 constexpr Metric kTurns{"turns", "1", Better::bigger, "Turns", "1"};
@@ -54,4 +54,4 @@ TEST_CASE("a_metric_has_one_meaning") {
 }
 
 }  // namespace
-}  // namespace gasmeter::kernels
+}  // namespace gasmeter::kernels::own_metrics_test

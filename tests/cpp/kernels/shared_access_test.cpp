@@ -11,7 +11,7 @@
 #include "gasmeter/run/model_job.hpp"
 #include "jobs.hpp"
 
-namespace gasmeter::kernels::testing {
+namespace gasmeter::kernels::testing::shared_access_test {
 namespace {
 
 using conduit::Count;
@@ -153,4 +153,4 @@ TEST_CASE("shared_access_on_real_ranks_moves_the_right_bytes") {
 }
 
 }  // namespace
-}  // namespace gasmeter::kernels::testing
+}  // namespace gasmeter::kernels::testing::shared_access_test

@@ -12,7 +12,7 @@
 #include "gasmeter/sim/fibres/fibre.hpp"
 #include "support/invented_machine.hpp"
 
-namespace gasmeter::kernels {
+namespace gasmeter::kernels::simulator_test {
 namespace {
 
 const Registry& registry() {
@@ -128,7 +128,7 @@ TEST_CASE("an_update_by_messages_takes_few_events_and_switches") {
   };
   for (const auto& [ranks_per_node, most_events, most_switches] : {Most{1, 4.5, 2.5}, Most{8, 7, 3.5}}) {
     run::Request asked = request("am", "extoll", static_cast<std::uint32_t>(64 * ranks_per_node));
-    asked.machine = testing::invented_machine("extoll", "torus3d:4x4x4");
+    asked.machine = gasmeter::testing::invented_machine("extoll", "torus3d:4x4x4");
     asked.machine["ranks_per_node"] = ranks_per_node;
     const Cost update = cost_of(asked, 100);
     CHECK(update.events <= update.hops + most_events);
@@ -151,7 +151,7 @@ TEST_CASE("ranks_of_a_node_that_send_through_the_card_alone_seldom_wait_for_one_
     if (std::string(conduit) != "raw@extoll") options["node_local"] = "loop";
     run::Request asked =
         run::Request::check(registry(), {"random-access", "update", conduit, limit.variant, 1 << 20, 7, 256, options});
-    asked.machine = testing::invented_machine("extoll", "torus3d:4x4x4");
+    asked.machine = gasmeter::testing::invented_machine("extoll", "torus3d:4x4x4");
     asked.machine["ranks_per_node"] = 16.0;
     CHECK(cost_of(asked, 100).switches <= limit.most_switches);
   }
@@ -188,4 +188,4 @@ TEST_CASE("simulator_refuses_what_it_cannot_run") {
 }
 
 }  // namespace
-}  // namespace gasmeter::kernels
+}  // namespace gasmeter::kernels::simulator_test

@@ -10,7 +10,7 @@
 #include "gasmeter/run/model_job.hpp"
 #include "jobs.hpp"
 
-namespace gasmeter::kernels::testing {
+namespace gasmeter::kernels::testing::stressmark_test {
 namespace {
 
 using Options = std::map<std::string, std::string>;
@@ -230,4 +230,4 @@ TEST_CASE("stressmarks_refuse_what_dis_does_not_have") {
 }
 
 }  // namespace
-}  // namespace gasmeter::kernels::testing
+}  // namespace gasmeter::kernels::testing::stressmark_test

@@ -12,7 +12,7 @@
 #include "jobs.hpp"
 #include "support/effort.hpp"
 
-namespace gasmeter::kernels::testing {
+namespace gasmeter::kernels::testing::verification_test {
 namespace {
 
 using gasmeter::testing::rounds;
@@ -412,4 +412,4 @@ TEST_CASE("random_access_returns_to_its_start_after_any_number_of_updates") {
 }
 
 }  // namespace
-}  // namespace gasmeter::kernels::testing
+}  // namespace gasmeter::kernels::testing::verification_test

@@ -7,9 +7,8 @@
 #include <fstream>
 #include <string>
 
+namespace gasmeter::launch::available_memory_test {
 namespace {
-
-using gasmeter::launch::available_memory;
 
 constexpr gasmeter::Bytes kMiB = gasmeter::Bytes{1} << 20;
 
@@ -64,3 +63,4 @@ TEST_CASE("container_whose_group_path_is_hidden_uses_the_root_group") {
 }
 
 }  // namespace
+}  // namespace gasmeter::launch::available_memory_test

@@ -4,10 +4,8 @@
 
 #include "gasmeter/base/error.hpp"
 
+namespace gasmeter::launch::fields_test {
 namespace {
-
-using gasmeter::UsageError;
-using gasmeter::launch::Fields;
 
 TEST_CASE("fields_survive_text_and_back") {
   const Fields fields{{"verb", "open"}, {"option.note", "a=b, c"}, {"empty", ""}};
@@ -38,3 +36,4 @@ TEST_CASE("bad_fields_are_usage_errors") {
 }
 
 }  // namespace
+}  // namespace gasmeter::launch::fields_test

@@ -10,9 +10,9 @@
 #include "gasmeter/base/error.hpp"
 #include "support/stream_pair.hpp"
 
+namespace gasmeter::launch::frame_test {
 namespace {
 
-using namespace gasmeter::launch;
 using gasmeter::testing::StreamPair;
 
 std::string pattern(std::size_t bytes) {
@@ -142,3 +142,4 @@ TEST_CASE("absurd_length_is_refused") {
 }
 
 }  // namespace
+}  // namespace gasmeter::launch::frame_test

@@ -13,13 +13,8 @@
 #include "gasmeter/base/error.hpp"
 #include "gasmeter/launch/shared_mapping.hpp"
 
+namespace gasmeter::launch::job_file_test {
 namespace {
-
-using gasmeter::Bytes;
-using gasmeter::ResourceError;
-using gasmeter::UsageError;
-using gasmeter::launch::JobFile;
-using gasmeter::launch::SharedMapping;
 
 constexpr Bytes kMiB = Bytes{1} << 20;
 
@@ -114,3 +109,4 @@ TEST_CASE("misuse_of_the_job_file_is_a_usage_error") {
 }
 
 }  // namespace
+}  // namespace gasmeter::launch::job_file_test

@@ -19,10 +19,8 @@
 #include "gasmeter/launch/fields.hpp"
 #include "gasmeter/launch/host_page.hpp"
 
+namespace gasmeter::launch::launcher_test {
 namespace {
-
-using namespace gasmeter::launch;
-using gasmeter::UsageError;
 
 class Job {
  public:
@@ -313,3 +311,4 @@ TEST_CASE("serve_options_are_read_and_checked") {
 }
 
 }  // namespace
+}  // namespace gasmeter::launch::launcher_test

@@ -9,12 +9,8 @@
 
 #include "gasmeter/base/error.hpp"
 
+namespace gasmeter::launch::pinning_test {
 namespace {
-
-using gasmeter::UsageError;
-using gasmeter::launch::kNotPinned;
-using gasmeter::launch::place_ranks;
-using gasmeter::launch::Placement;
 
 const std::vector<int> kAllowed{2, 3, 6, 7};
 
@@ -72,3 +68,4 @@ TEST_CASE("pinned_thread_may_use_that_cpu_only") {
 }
 
 }  // namespace
+}  // namespace gasmeter::launch::pinning_test

@@ -9,13 +9,9 @@
 #include "support/one_rank.hpp"
 #include "support/stream_pair.hpp"
 
+namespace gasmeter::launch::rank_link_test {
 namespace {
 
-using namespace gasmeter::launch;
-using gasmeter::BrokenJob;
-using gasmeter::Rank;
-using gasmeter::ResourceError;
-using gasmeter::UsageError;
 using gasmeter::testing::OneRank;
 using gasmeter::testing::StreamPair;
 
@@ -112,3 +108,4 @@ TEST_CASE("refused_reservation_carries_the_launchers_text") {
 }
 
 }  // namespace
+}  // namespace gasmeter::launch::rank_link_test

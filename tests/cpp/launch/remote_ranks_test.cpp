@@ -16,12 +16,9 @@
 #include "gasmeter/launch/relay.hpp"
 #include "support/stream_pair.hpp"
 
+namespace gasmeter::launch::remote_ranks_test {
 namespace {
 
-using namespace gasmeter::launch;
-using gasmeter::BrokenJob;
-using gasmeter::ResourceError;
-using gasmeter::SocketAddress;
 using gasmeter::testing::StreamPair;
 
 constexpr gasmeter::HashKey kSecret{1, 2};
@@ -246,3 +243,4 @@ TEST_CASE("who_does_not_answer_is_tried_no_longer_than_patience") {
 }
 
 }  // namespace
+}  // namespace gasmeter::launch::remote_ranks_test

@@ -8,12 +8,9 @@
 #include "gasmeter/base/error.hpp"
 #include "support/stream_pair.hpp"
 
+namespace gasmeter::launch::sealed_stream_test {
 namespace {
 
-using namespace gasmeter::launch;
-using gasmeter::BrokenJob;
-using gasmeter::Bytes;
-using gasmeter::HashKey;
 using gasmeter::testing::StreamPair;
 
 constexpr HashKey kKey{0x0706050403020100, 0x0f0e0d0c0b0a0908};
@@ -82,3 +79,4 @@ TEST_CASE("record_of_another_key_or_with_an_absurd_length_is_refused") {
 }
 
 }  // namespace
+}  // namespace gasmeter::launch::sealed_stream_test

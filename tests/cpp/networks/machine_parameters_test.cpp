@@ -9,7 +9,7 @@
 
 #include "gasmeter/base/error.hpp"
 
-namespace gasmeter::networks {
+namespace gasmeter::networks::machine_parameters_test {
 namespace {
 
 using conduit::HostPrices;
@@ -167,4 +167,4 @@ TEST_CASE("a_table_describes_reads_checks_and_invents") {
 }
 
 }  // namespace
-}  // namespace gasmeter::networks
+}  // namespace gasmeter::networks::machine_parameters_test

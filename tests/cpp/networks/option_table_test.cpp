@@ -10,7 +10,7 @@
 
 #include "gasmeter/base/error.hpp"
 
-namespace gasmeter::networks {
+namespace gasmeter::networks::option_table_test {
 namespace {
 
 struct Fields {
@@ -90,4 +90,4 @@ TEST_CASE("options_out_of_range_are_refused_in_one_line") {
 }
 
 }  // namespace
-}  // namespace gasmeter::networks
+}  // namespace gasmeter::networks::option_table_test

@@ -8,7 +8,7 @@
 #include "gasmeter/base/error.hpp"
 #include "gasmeter/run/conduits.hpp"
 
-namespace gasmeter::networks {
+namespace gasmeter::networks::registry_test {
 namespace {
 
 ModelledEntry modelled(const std::string& name) {
@@ -153,4 +153,4 @@ TEST_CASE("a_bound_names_another_number_of_its_network") {
 }
 
 }  // namespace
-}  // namespace gasmeter::networks
+}  // namespace gasmeter::networks::registry_test

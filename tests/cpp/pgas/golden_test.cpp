@@ -7,7 +7,7 @@
 
 #include "pgas/pgas_world.hpp"
 
-namespace gasmeter::pgas::testing {
+namespace gasmeter::pgas::testing::golden_test {
 namespace {
 
 constexpr SimTime kBegin{200'000'000};
@@ -74,4 +74,4 @@ TEST_CASE("put_takes_to_local_completion_what_the_sum_says") {
 }
 
 }  // namespace
-}  // namespace gasmeter::pgas::testing
+}  // namespace gasmeter::pgas::testing::golden_test

@@ -11,7 +11,7 @@
 #include "gasmeter/base/random.hpp"
 #include "support/effort.hpp"
 
-namespace gasmeter::pgas {
+namespace gasmeter::pgas::layout_test {
 namespace {
 
 // Check a layout by walking over the array as UPC deals it, element after element.
@@ -43,7 +43,7 @@ void expect_dealt(const Layout& layout) {
 TEST_CASE("elements_lie_where_they_are_dealt_to") {
   std::uint64_t random = 11;
   const auto below = [&random](std::uint64_t bound) { return (random = splitmix64(random)) % bound; };
-  for (std::uint64_t round = 0; round < testing::rounds(300); ++round) {
+  for (std::uint64_t round = 0; round < gasmeter::testing::rounds(300); ++round) {
     const std::uint64_t elements = 1 + below(200);
     const std::uint64_t block = below(40);
     const auto ranks = static_cast<std::uint32_t>(1 + below(9));
@@ -83,4 +83,4 @@ TEST_CASE("arrays_of_more_bytes_than_there_are_are_refused") {
 }
 
 }  // namespace
-}  // namespace gasmeter::pgas
+}  // namespace gasmeter::pgas::layout_test

@@ -9,7 +9,7 @@
 #include "pgas/pgas_world.hpp"
 #include "support/pattern.hpp"
 
-namespace gasmeter::pgas::testing {
+namespace gasmeter::pgas::testing::making_at_once_test {
 namespace {
 
 using gasmeter::testing::has_pattern;
@@ -94,4 +94,4 @@ TEST_CASE("what_ranks_make_at_the_same_time_lies_apart_on_all_of_them") {
 }
 
 }  // namespace
-}  // namespace gasmeter::pgas::testing
+}  // namespace gasmeter::pgas::testing::making_at_once_test

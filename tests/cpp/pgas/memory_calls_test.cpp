@@ -8,7 +8,7 @@
 #include "pgas/pgas_world.hpp"
 #include "support/pattern.hpp"
 
-namespace gasmeter::pgas::testing {
+namespace gasmeter::pgas::testing::memory_calls_test {
 namespace {
 
 using gasmeter::testing::has_pattern;
@@ -77,4 +77,4 @@ TEST_CASE("piece_that_is_not_an_objects_is_refused") {
 }
 
 }  // namespace
-}  // namespace gasmeter::pgas::testing
+}  // namespace gasmeter::pgas::testing::memory_calls_test

@@ -15,7 +15,7 @@
 #include "support/effort.hpp"
 #include "support/pattern.hpp"
 
-namespace gasmeter::pgas::testing {
+namespace gasmeter::pgas::testing::random_program_test {
 namespace {
 
 constexpr std::uint32_t kRanks = 4;
@@ -194,4 +194,4 @@ TEST_CASE("random_programs_on_real_ranks_find_what_one_memory_would_hold") {
 }
 
 }  // namespace
-}  // namespace gasmeter::pgas::testing
+}  // namespace gasmeter::pgas::testing::random_program_test

@@ -13,7 +13,7 @@
 #include "support/effort.hpp"
 #include "support/pattern.hpp"
 
-namespace gasmeter::pgas::testing {
+namespace gasmeter::pgas::testing::space_test {
 namespace {
 
 // Return the message of the exception that `body` throws on the ranks.
@@ -207,4 +207,4 @@ TEST_CASE("locks_are_handed_on_in_the_order_in_which_they_were_asked_for") {
 }
 
 }  // namespace
-}  // namespace gasmeter::pgas::testing
+}  // namespace gasmeter::pgas::testing::space_test

@@ -10,7 +10,7 @@
 #include "gasmeter/run/model_job.hpp"
 #include "support/invented_machine.hpp"
 
-namespace gasmeter::run {
+namespace gasmeter::run::ethernet_job_test {
 namespace {
 
 using Options = std::map<std::string, std::string>;
@@ -160,4 +160,4 @@ TEST_CASE("classic_protocol_leaves_large_longs_to_ip_and_an_option_does_not") {
 }
 
 }  // namespace
-}  // namespace gasmeter::run
+}  // namespace gasmeter::run::ethernet_job_test

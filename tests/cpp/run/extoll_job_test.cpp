@@ -11,7 +11,7 @@
 #include "gasmeter/run/model_job.hpp"
 #include "support/invented_machine.hpp"
 
-namespace gasmeter::run {
+namespace gasmeter::run::extoll_job_test {
 namespace {
 
 using Options = std::map<std::string, std::string>;
@@ -205,4 +205,4 @@ TEST_CASE("numbers_that_a_job_did_not_use_change_nothing") {
 }
 
 }  // namespace
-}  // namespace gasmeter::run
+}  // namespace gasmeter::run::extoll_job_test

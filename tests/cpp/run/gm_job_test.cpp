@@ -6,7 +6,7 @@
 #include "gasmeter/base/error.hpp"
 #include "support/asked_job.hpp"
 
-namespace gasmeter::run {
+namespace gasmeter::run::gm_job_test {
 namespace {
 
 using Options = testing::JobOptions;
@@ -121,4 +121,4 @@ TEST_CASE("gm_kernels_without_a_raw_program_say_so") {
 }
 
 }  // namespace
-}  // namespace gasmeter::run
+}  // namespace gasmeter::run::gm_job_test

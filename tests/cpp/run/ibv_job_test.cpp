@@ -6,7 +6,7 @@
 #include "gasmeter/base/error.hpp"
 #include "support/asked_job.hpp"
 
-namespace gasmeter::run {
+namespace gasmeter::run::ibv_job_test {
 namespace {
 
 using Options = testing::JobOptions;
@@ -109,4 +109,4 @@ TEST_CASE("ibv_kernels_without_a_raw_program_say_so") {
 }
 
 }  // namespace
-}  // namespace gasmeter::run
+}  // namespace gasmeter::run::ibv_job_test

@@ -12,7 +12,7 @@
 #include "gasmeter/conduit/counts.hpp"
 #include "gasmeter/sim/engine/engine.hpp"
 
-namespace gasmeter::run {
+namespace gasmeter::run::model_job_test {
 namespace {
 
 using kernels::BlockResult;
@@ -132,4 +132,4 @@ TEST_CASE("running_job_can_be_stopped_from_another_thread") {
 }
 
 }  // namespace
-}  // namespace gasmeter::run
+}  // namespace gasmeter::run::model_job_test

@@ -3,7 +3,7 @@
 
 #include <doctest/doctest.h>
 
-namespace gasmeter::run {
+namespace gasmeter::run::moved_bytes_test {
 namespace {
 
 bench::Verification found_of(const MovedBytes& moved, bool has_conduits, bool has_links) {
@@ -34,4 +34,4 @@ TEST_CASE("blocks_that_do_not_say_what_they_move_are_not_held_against_anything")
 }
 
 }  // namespace
-}  // namespace gasmeter::run
+}  // namespace gasmeter::run::moved_bytes_test

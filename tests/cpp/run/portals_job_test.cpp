@@ -5,7 +5,7 @@
 
 #include "support/asked_job.hpp"
 
-namespace gasmeter::run {
+namespace gasmeter::run::portals_job_test {
 namespace {
 
 struct Asked {
@@ -30,4 +30,4 @@ TEST_CASE("portals_raw_longs_are_told_when_their_last_byte_has_landed") {
 }
 
 }  // namespace
-}  // namespace gasmeter::run
+}  // namespace gasmeter::run::portals_job_test

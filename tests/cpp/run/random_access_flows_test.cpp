@@ -13,7 +13,7 @@
 #include "gasmeter/run/model_job.hpp"
 #include "support/invented_machine.hpp"
 
-namespace gasmeter::run {
+namespace gasmeter::run::random_access_flows_test {
 namespace {
 
 using Options = std::map<std::string, std::string>;
@@ -233,4 +233,4 @@ TEST_CASE("flows_that_a_program_of_random_access_has_not_are_refused_with_what_i
 }
 
 }  // namespace
-}  // namespace gasmeter::run
+}  // namespace gasmeter::run::random_access_flows_test

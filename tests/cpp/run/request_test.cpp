@@ -7,7 +7,7 @@
 
 #include "gasmeter/base/error.hpp"
 
-namespace gasmeter::run {
+namespace gasmeter::run::request_test {
 namespace {
 
 using kernels::Registry;
@@ -79,4 +79,4 @@ TEST_CASE("values_outside_their_type_are_refused") {
 }
 
 }  // namespace
-}  // namespace gasmeter::run
+}  // namespace gasmeter::run::request_test

@@ -11,7 +11,7 @@
 #include "gasmeter/run/conduits.hpp"
 #include "gasmeter/run/model_job.hpp"
 
-namespace gasmeter::run {
+namespace gasmeter::run::reserved_memory_test {
 namespace {
 
 using Options = std::map<std::string, std::string>;
@@ -69,4 +69,4 @@ TEST_CASE("every_modelled_conduit_says_what_it_reserves_the_same_however_it_is_s
 }
 
 }  // namespace
-}  // namespace gasmeter::run
+}  // namespace gasmeter::run::reserved_memory_test

@@ -7,7 +7,7 @@
 #include "gasmeter/base/error.hpp"
 #include "support/asked_job.hpp"
 
-namespace gasmeter::run {
+namespace gasmeter::run::sci_job_test {
 namespace {
 
 using Options = testing::JobOptions;
@@ -108,4 +108,4 @@ TEST_CASE("sci_kernels_without_a_raw_program_say_so") {
 }
 
 }  // namespace
-}  // namespace gasmeter::run
+}  // namespace gasmeter::run::sci_job_test

@@ -8,7 +8,7 @@
 #include "gasmeter/run/model_job.hpp"
 #include "support/invented_machine.hpp"
 
-namespace gasmeter::run {
+namespace gasmeter::run::two_sided_job_test {
 namespace {
 
 using Options = std::map<std::string, std::string>;
@@ -188,4 +188,4 @@ TEST_CASE("two_sided_messages_refuse_what_they_have_not") {
 }
 
 }  // namespace
-}  // namespace gasmeter::run
+}  // namespace gasmeter::run::two_sided_job_test

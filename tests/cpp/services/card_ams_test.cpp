@@ -8,7 +8,7 @@
 #include "gasmeter/base/error.hpp"
 #include "gasmeter/base/fifo.hpp"
 
-namespace gasmeter::services {
+namespace gasmeter::services::card_ams_test {
 namespace {
 
 using conduit::Category;
@@ -48,4 +48,4 @@ TEST_CASE("entries_are_taken_in_the_order_in_which_they_were_pushed") {
 }
 
 }  // namespace
-}  // namespace gasmeter::services
+}  // namespace gasmeter::services::card_ams_test

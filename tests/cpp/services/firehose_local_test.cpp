@@ -11,7 +11,7 @@
 
 #include "support/effort.hpp"
 
-namespace gasmeter::services {
+namespace gasmeter::services::firehose_local_test {
 namespace {
 
 using conduit::Pages;
@@ -267,4 +267,4 @@ TEST_CASE("no_region_in_use_dies_and_limits_hold_whatever_a_program_transfers") 
 }
 
 }  // namespace
-}  // namespace gasmeter::services
+}  // namespace gasmeter::services::firehose_local_test

@@ -16,7 +16,7 @@
 #include "gasmeter/services/firehose_owner.hpp"
 #include "support/effort.hpp"
 
-namespace gasmeter::services {
+namespace gasmeter::services::firehose_remote_test {
 namespace {
 
 using conduit::Pages;
@@ -392,4 +392,4 @@ TEST_CASE("no_bucket_is_unpinned_while_held_and_owners_count_what_others_hold_in
 }
 
 }  // namespace
-}  // namespace gasmeter::services
+}  // namespace gasmeter::services::firehose_remote_test

@@ -15,7 +15,7 @@
 #include "gasmeter/base/error.hpp"
 #include "support/pattern.hpp"
 
-namespace gasmeter::services {
+namespace gasmeter::services::impaired_datagrams_test {
 namespace {
 
 constexpr SimTime kMillisecond{1'000'000'000};
@@ -260,4 +260,4 @@ TEST_CASE("values_that_are_no_probabilities_are_refused_by_name") {
 }
 
 }  // namespace
-}  // namespace gasmeter::services
+}  // namespace gasmeter::services::impaired_datagrams_test

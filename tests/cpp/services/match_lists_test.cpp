@@ -10,7 +10,7 @@
 
 #include "support/effort.hpp"
 
-namespace gasmeter::services {
+namespace gasmeter::services::match_lists_test {
 namespace {
 
 struct Model {
@@ -123,4 +123,4 @@ TEST_CASE("wildcards_take_the_earliest_and_are_taken_in_their_order") {
 }
 
 }  // namespace
-}  // namespace gasmeter::services
+}  // namespace gasmeter::services::match_lists_test

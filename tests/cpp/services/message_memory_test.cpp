@@ -10,7 +10,7 @@
 
 #include "gasmeter/sim/engine/engine.hpp"
 
-namespace gasmeter::services {
+namespace gasmeter::services::message_memory_test {
 namespace {
 
 class Device final : public MessageDevice {
@@ -82,4 +82,4 @@ TEST_CASE("memory_of_messages_is_registered_anew_or_kept_so_until_it_is_freed") 
 }
 
 }  // namespace
-}  // namespace gasmeter::services
+}  // namespace gasmeter::services::message_memory_test

@@ -12,7 +12,7 @@
 #include "gasmeter/conduit/pages.hpp"
 #include "support/effort.hpp"
 
-namespace gasmeter::services {
+namespace gasmeter::services::modelled_addresses_test {
 namespace {
 
 constexpr std::uint64_t kTib = ModelledAddresses::kSegment;
@@ -103,4 +103,4 @@ TEST_CASE("addresses_follow_from_the_uses_of_objects_alone") {
 }
 
 }  // namespace
-}  // namespace gasmeter::services
+}  // namespace gasmeter::services::modelled_addresses_test

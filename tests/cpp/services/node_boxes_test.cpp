@@ -12,7 +12,7 @@
 #include "support/conduit_calls.hpp"
 #include "support/effort.hpp"
 
-namespace gasmeter::services {
+namespace gasmeter::services::node_boxes_test {
 namespace {
 
 using conduit::Category;
@@ -234,4 +234,4 @@ TEST_CASE("what_is_prepared_keeps_its_slot_until_it_is_sent_or_cancelled") {
 }
 
 }  // namespace
-}  // namespace gasmeter::services
+}  // namespace gasmeter::services::node_boxes_test

@@ -12,7 +12,7 @@
 
 #include "support/effort.hpp"
 
-namespace gasmeter::services {
+namespace gasmeter::services::registration_cache_test {
 namespace {
 
 using conduit::Pages;
@@ -412,4 +412,4 @@ TEST_CASE("memory_lies_in_whole_pages") {
 }
 
 }  // namespace
-}  // namespace gasmeter::services
+}  // namespace gasmeter::services::registration_cache_test

@@ -8,7 +8,7 @@
 
 #include "gasmeter/base/real_host.hpp"
 
-namespace gasmeter::services {
+namespace gasmeter::services::stamped_datagrams_test {
 namespace {
 
 // A service that sends everything, and has a datagram for every second call.
@@ -72,4 +72,4 @@ TEST_CASE("a_host_stamps_what_it_does_where_it_is_made_to") {
 }
 
 }  // namespace
-}  // namespace gasmeter::services
+}  // namespace gasmeter::services::stamped_datagrams_test

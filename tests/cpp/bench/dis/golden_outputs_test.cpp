@@ -13,7 +13,7 @@
 #include "gasmeter/bench/dis/neighborhood.hpp"
 #include "gasmeter/bench/dis/update.hpp"
 
-namespace gasmeter::bench::dis {
+namespace gasmeter::bench::dis::golden_outputs_test {
 namespace {
 
 template <class T>
@@ -111,4 +111,4 @@ TEST_CASE("outputs_are_those_of_the_specification") {
 }
 
 }  // namespace
-}  // namespace gasmeter::bench::dis
+}  // namespace gasmeter::bench::dis::golden_outputs_test

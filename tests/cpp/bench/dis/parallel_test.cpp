@@ -10,7 +10,7 @@
 #include "gasmeter/bench/dis/parallel_pointer.hpp"
 #include "support/effort.hpp"
 
-namespace gasmeter::bench::dis {
+namespace gasmeter::bench::dis::parallel_test {
 namespace {
 
 using gasmeter::testing::rounds;
@@ -210,4 +210,4 @@ TEST_CASE("fields_in_which_tokens_repeat_themselves_come_to_the_same") {
 }
 
 }  // namespace
-}  // namespace gasmeter::bench::dis
+}  // namespace gasmeter::bench::dis::parallel_test

@@ -5,7 +5,7 @@
 #include <array>
 #include <vector>
 
-namespace gasmeter::bench::dis {
+namespace gasmeter::bench::dis::random_test {
 namespace {
 
 // Park and Miller, "Random number generators: good ones are hard to find", 1988.
@@ -64,4 +64,4 @@ TEST_CASE("seeds_are_those_of_dis") {
 }
 
 }  // namespace
-}  // namespace gasmeter::bench::dis
+}  // namespace gasmeter::bench::dis::random_test

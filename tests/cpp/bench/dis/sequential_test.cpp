@@ -8,7 +8,7 @@
 #include "gasmeter/bench/dis/neighborhood.hpp"
 #include "gasmeter/bench/dis/update.hpp"
 
-namespace gasmeter::bench::dis {
+namespace gasmeter::bench::dis::sequential_test {
 namespace {
 
 TEST_CASE("pointer_hops_to_the_median_and_as_far_again_as_it_has_hopped") {
@@ -128,4 +128,4 @@ TEST_CASE("a_token_is_looked_for_until_there_are_256_sub_fields") {
 }
 
 }  // namespace
-}  // namespace gasmeter::bench::dis
+}  // namespace gasmeter::bench::dis::sequential_test

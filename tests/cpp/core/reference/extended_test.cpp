@@ -10,7 +10,7 @@
 #include "support/model_world.hpp"
 #include "support/pattern.hpp"
 
-namespace gasmeter::core {
+namespace gasmeter::core::extended_test {
 namespace {
 
 using sim::ModelHost;
@@ -71,4 +71,4 @@ TEST_CASE("a_large_get_into_the_segment_takes_less_time_on_extoll") {
 }
 
 }  // namespace
-}  // namespace gasmeter::core
+}  // namespace gasmeter::core::extended_test

@@ -5,7 +5,7 @@
 #include <array>
 #include <vector>
 
-namespace gasmeter::core::teams {
+namespace gasmeter::core::teams::named_barrier_test {
 namespace {
 
 using State = BarrierName::State;
@@ -65,4 +65,4 @@ TEST_CASE("results_follow_the_table") {
 }
 
 }  // namespace
-}  // namespace gasmeter::core::teams
+}  // namespace gasmeter::core::teams::named_barrier_test

@@ -14,7 +14,7 @@
 #include "gasmeter/core/teams/algorithms.hpp"
 #include "support/effort.hpp"
 
-namespace gasmeter::core::teams {
+namespace gasmeter::core::teams::plan_test {
 namespace {
 
 using Memory = std::vector<std::byte>;
@@ -465,4 +465,4 @@ TEST_CASE("algorithms_have_names") {
 }
 
 }  // namespace
-}  // namespace gasmeter::core::teams
+}  // namespace gasmeter::core::teams::plan_test

@@ -12,7 +12,7 @@
 #include "support/effort.hpp"
 #include "support/model_world.hpp"
 
-namespace gasmeter::core {
+namespace gasmeter::core::teams_test {
 namespace {
 
 using sim::ModelHost;
@@ -159,4 +159,4 @@ TEST_CASE("teams_are_made_once_per_endpoint") {
 }
 
 }  // namespace
-}  // namespace gasmeter::core
+}  // namespace gasmeter::core::teams_test

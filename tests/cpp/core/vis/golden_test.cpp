@@ -12,7 +12,7 @@
 #include "support/extoll_installation.hpp"
 #include "support/model_world.hpp"
 
-namespace gasmeter::core::vis {
+namespace gasmeter::core::vis::golden_test {
 namespace {
 
 using sim::ModelHost;
@@ -100,4 +100,4 @@ TEST_CASE("pieces_that_the_interface_puts_are_complete_at_either_side_in_their_g
 }
 
 }  // namespace
-}  // namespace gasmeter::core::vis
+}  // namespace gasmeter::core::vis::golden_test

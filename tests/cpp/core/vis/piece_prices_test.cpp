@@ -9,7 +9,7 @@
 #include "gasmeter/core/vis/vis.hpp"
 #include "support/model_world.hpp"
 
-namespace gasmeter::core::vis {
+namespace gasmeter::core::vis::piece_prices_test {
 namespace {
 
 using sim::ModelHost;
@@ -95,4 +95,4 @@ TEST_CASE("pieces_that_are_too_large_for_a_load_and_a_store_are_copies") {
 }
 
 }  // namespace
-}  // namespace gasmeter::core::vis
+}  // namespace gasmeter::core::vis::piece_prices_test

@@ -15,7 +15,7 @@
 #include "gasmeter/core/vis/side.hpp"
 #include "support/effort.hpp"
 
-namespace gasmeter::core::vis {
+namespace gasmeter::core::vis::shape_test {
 namespace {
 
 // Addresses are numbers here and never dereferenced. They lie in the middle of a range that no test leaves.
@@ -417,4 +417,4 @@ TEST_CASE("lists are shapes where they are regular at both sides") {
 }
 
 }  // namespace
-}  // namespace gasmeter::core::vis
+}  // namespace gasmeter::core::vis::shape_test

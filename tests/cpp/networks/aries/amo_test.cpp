@@ -18,7 +18,7 @@
 #include "gasmeter/base/error.hpp"
 #include "networks/aries/world.hpp"
 
-namespace gasmeter::networks::aries {
+namespace gasmeter::networks::aries::amo_test {
 namespace {
 
 using namespace testing;
@@ -354,4 +354,4 @@ TEST_CASE("aries_atomics_are_the_same_lazily_strictly_and_on_any_number_of_threa
 }
 
 }  // namespace
-}  // namespace gasmeter::networks::aries
+}  // namespace gasmeter::networks::aries::amo_test

@@ -15,7 +15,7 @@
 #include "support/conduit_calls.hpp"
 #include "support/pattern.hpp"
 
-namespace gasmeter::networks::aries {
+namespace gasmeter::networks::aries::aries_conduit_test {
 namespace {
 
 using namespace testing;
@@ -366,4 +366,4 @@ TEST_CASE("aries_conduit_refuses_what_carries_no_message") {
 }
 
 }  // namespace
-}  // namespace gasmeter::networks::aries
+}  // namespace gasmeter::networks::aries::aries_conduit_test

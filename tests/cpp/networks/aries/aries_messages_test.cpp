@@ -14,7 +14,7 @@
 #include "support/two_sided_trial.hpp"
 #include "world.hpp"
 
-namespace gasmeter::networks::aries {
+namespace gasmeter::networks::aries::aries_messages_test {
 namespace {
 
 using gasmeter::testing::MessageTimes;
@@ -143,4 +143,4 @@ TEST_CASE("aries_handles_fit_into_keys") {
 }
 
 }  // namespace
-}  // namespace gasmeter::networks::aries
+}  // namespace gasmeter::networks::aries::aries_messages_test

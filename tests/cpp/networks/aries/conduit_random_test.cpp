@@ -11,7 +11,7 @@
 #include "support/conduit_calls.hpp"
 #include "support/pattern.hpp"
 
-namespace gasmeter::networks::aries {
+namespace gasmeter::networks::aries::conduit_random_test {
 namespace {
 
 using namespace testing;
@@ -180,4 +180,4 @@ TEST_CASE("aries_conduit_random_programs_do_not_count_on_the_order_of_packets") 
 }
 
 }  // namespace
-}  // namespace gasmeter::networks::aries
+}  // namespace gasmeter::networks::aries::conduit_random_test

@@ -13,7 +13,7 @@
 #include "networks/aries/world.hpp"
 #include "support/pattern.hpp"
 
-namespace gasmeter::networks::aries {
+namespace gasmeter::networks::aries::events_test {
 namespace {
 
 using namespace testing;
@@ -313,4 +313,4 @@ TEST_CASE("aries_registration_is_paid_for_by_pages") {
 }
 
 }  // namespace
-}  // namespace gasmeter::networks::aries
+}  // namespace gasmeter::networks::aries::events_test

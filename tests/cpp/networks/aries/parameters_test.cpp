@@ -9,7 +9,7 @@
 #include "networks/aries/world.hpp"
 #include "support/taken_numbers.hpp"
 
-namespace gasmeter::networks::aries {
+namespace gasmeter::networks::aries::parameters_test {
 namespace {
 
 std::string failure_of(const std::string& key, double value) {
@@ -116,4 +116,4 @@ TEST_CASE("aries_shared_windows_cost_more_a_post_and_engines_do_not") {
 }
 
 }  // namespace
-}  // namespace gasmeter::networks::aries
+}  // namespace gasmeter::networks::aries::parameters_test

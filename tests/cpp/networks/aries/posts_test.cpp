@@ -10,7 +10,7 @@
 #include "networks/aries/world.hpp"
 #include "support/pattern.hpp"
 
-namespace gasmeter::networks::aries {
+namespace gasmeter::networks::aries::posts_test {
 namespace {
 
 using namespace testing;
@@ -119,4 +119,4 @@ TEST_CASE("aries_rdma_get") {
 }
 
 }  // namespace
-}  // namespace gasmeter::networks::aries
+}  // namespace gasmeter::networks::aries::posts_test

@@ -10,7 +10,7 @@
 #include "networks/aries/world.hpp"
 #include "support/raw_trial.hpp"
 
-namespace gasmeter::networks::aries::raw {
+namespace gasmeter::networks::aries::raw::raw_test {
 namespace {
 
 using gasmeter::testing::metric;
@@ -169,4 +169,4 @@ TEST_CASE("raw_aries_programs_give_the_same_lazily_strictly_and_on_any_number_of
 }
 
 }  // namespace
-}  // namespace gasmeter::networks::aries::raw
+}  // namespace gasmeter::networks::aries::raw::raw_test

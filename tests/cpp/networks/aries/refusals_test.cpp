@@ -8,7 +8,7 @@
 #include "support/conduit_calls.hpp"
 #include "support/pattern.hpp"
 
-namespace gasmeter::networks::aries {
+namespace gasmeter::networks::aries::refusals_test {
 namespace {
 
 using namespace testing;
@@ -166,4 +166,4 @@ TEST_CASE("aries_conduit_refuses_and_leaves_nothing") {
 }
 
 }  // namespace
-}  // namespace gasmeter::networks::aries
+}  // namespace gasmeter::networks::aries::refusals_test

@@ -7,7 +7,7 @@
 #include <set>
 #include <vector>
 
-namespace gasmeter::networks::aries {
+namespace gasmeter::networks::aries::request_slots_test {
 namespace {
 
 constexpr Rank kPeer{5};
@@ -77,4 +77,4 @@ TEST_CASE("aries_slots_are_nobody_elses_while_they_are_taken") {
 }
 
 }  // namespace
-}  // namespace gasmeter::networks::aries
+}  // namespace gasmeter::networks::aries::request_slots_test

@@ -13,7 +13,7 @@
 #include "support/conduit_calls.hpp"
 #include "support/pattern.hpp"
 
-namespace gasmeter::networks::aries {
+namespace gasmeter::networks::aries::transfers_test {
 namespace {
 
 using namespace testing;
@@ -349,4 +349,4 @@ TEST_CASE("aries_conduit_makes_atomics_of_others") {
 }
 
 }  // namespace
-}  // namespace gasmeter::networks::aries
+}  // namespace gasmeter::networks::aries::transfers_test

@@ -7,7 +7,7 @@
 
 #include "support/ethernet_installation.hpp"
 
-namespace gasmeter::networks::ethernet {
+namespace gasmeter::networks::ethernet::amudp_test {
 namespace {
 
 using gasmeter::testing::EthernetInstallationOf;
@@ -143,4 +143,4 @@ TEST_CASE("round_trip_of_the_classic_scheme_has_its_golden_time") {
 }
 
 }  // namespace
-}  // namespace gasmeter::networks::ethernet
+}  // namespace gasmeter::networks::ethernet::amudp_test

@@ -8,7 +8,7 @@
 #include "support/ethernet_installation.hpp"
 #include "support/pattern.hpp"
 
-namespace gasmeter::networks::ethernet {
+namespace gasmeter::networks::ethernet::conduit_test {
 namespace {
 
 using gasmeter::testing::EthernetInstallationOf;
@@ -107,4 +107,4 @@ TEST_CASE("udp_put_is_complete_at_either_side_in_its_golden_time") {
 }
 
 }  // namespace
-}  // namespace gasmeter::networks::ethernet
+}  // namespace gasmeter::networks::ethernet::conduit_test

@@ -14,7 +14,7 @@
 #include "support/pattern.hpp"
 #include "world.hpp"
 
-namespace gasmeter::networks::ethernet {
+namespace gasmeter::networks::ethernet::ethernet_test {
 namespace {
 
 using namespace testing;
@@ -310,4 +310,4 @@ TEST_CASE("impossible_parameters_and_places_are_refused") {
 }
 
 }  // namespace
-}  // namespace gasmeter::networks::ethernet
+}  // namespace gasmeter::networks::ethernet::ethernet_test

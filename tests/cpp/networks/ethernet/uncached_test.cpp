@@ -7,7 +7,7 @@
 #include "gasmeter/networks/ethernet/raw_socket.hpp"
 #include "world.hpp"
 
-namespace gasmeter::networks::ethernet {
+namespace gasmeter::networks::ethernet::uncached_test {
 namespace {
 
 using conduit::PrivatePrice;
@@ -117,4 +117,4 @@ TEST_CASE("ping_pong_without_caches_has_its_golden_time") {
 }
 
 }  // namespace
-}  // namespace gasmeter::networks::ethernet
+}  // namespace gasmeter::networks::ethernet::uncached_test

@@ -10,7 +10,7 @@
 #include "conduit_job.hpp"
 #include "gasmeter/base/error.hpp"
 
-namespace gasmeter::networks::extoll {
+namespace gasmeter::networks::extoll::extoll_conduit_test {
 namespace {
 
 using namespace testing;
@@ -309,4 +309,4 @@ TEST_CASE("extoll_reserves_what_waits_in_host_memory_while_it_waits") {
 }
 
 }  // namespace
-}  // namespace gasmeter::networks::extoll
+}  // namespace gasmeter::networks::extoll::extoll_conduit_test

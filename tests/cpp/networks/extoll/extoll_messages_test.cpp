@@ -13,7 +13,7 @@
 #include "support/two_sided_trial.hpp"
 #include "world.hpp"
 
-namespace gasmeter::networks::extoll {
+namespace gasmeter::networks::extoll::extoll_messages_test {
 namespace {
 
 using gasmeter::testing::MessageLog;
@@ -126,4 +126,4 @@ TEST_CASE("extoll_card_whose_packets_hold_no_head_carries_no_two_sided_messages"
 }
 
 }  // namespace
-}  // namespace gasmeter::networks::extoll
+}  // namespace gasmeter::networks::extoll::extoll_messages_test

@@ -16,7 +16,7 @@
 #include "support/model_world.hpp"
 #include "support/pattern.hpp"
 
-namespace gasmeter::networks::extoll {
+namespace gasmeter::networks::extoll::fast_forward_test {
 namespace {
 
 using namespace testing;
@@ -638,4 +638,4 @@ TEST_CASE("a_put_beyond_registered_memory_is_refused_where_it_gets_there") {
 }
 
 }  // namespace
-}  // namespace gasmeter::networks::extoll
+}  // namespace gasmeter::networks::extoll::fast_forward_test

@@ -13,7 +13,7 @@
 #include "support/pattern.hpp"
 #include "world.hpp"
 
-namespace gasmeter::networks::extoll {
+namespace gasmeter::networks::extoll::host_link_test {
 namespace {
 
 using namespace testing;
@@ -156,4 +156,4 @@ TEST_CASE("a_read_pointer_comes_behind_the_stores_of_other_cores") {
 }
 
 }  // namespace
-}  // namespace gasmeter::networks::extoll
+}  // namespace gasmeter::networks::extoll::host_link_test

@@ -14,7 +14,7 @@
 #include "gasmeter/networks/mpi/mpi_conduit.hpp"
 #include "gasmeter/services/matched_messages.hpp"
 
-namespace gasmeter::networks::extoll {
+namespace gasmeter::networks::extoll::mpi_on_extoll_test {
 namespace {
 
 using namespace testing;
@@ -115,4 +115,4 @@ TEST_CASE("mpi_put_on_extoll_is_complete_at_either_side_in_its_golden_time") {
 }
 
 }  // namespace
-}  // namespace gasmeter::networks::extoll
+}  // namespace gasmeter::networks::extoll::mpi_on_extoll_test

@@ -5,7 +5,7 @@
 
 #include "conduit_job.hpp"
 
-namespace gasmeter::networks::extoll {
+namespace gasmeter::networks::extoll::outstanding_test {
 namespace {
 
 using namespace testing;
@@ -104,4 +104,4 @@ TEST_CASE("extoll_outstanding_requests_are_counted_per_peer_and_given_back_by_ca
 }
 
 }  // namespace
-}  // namespace gasmeter::networks::extoll
+}  // namespace gasmeter::networks::extoll::outstanding_test

@@ -6,7 +6,7 @@
 
 #include "conduit_job.hpp"
 
-namespace gasmeter::networks::extoll {
+namespace gasmeter::networks::extoll::overflow_test {
 namespace {
 
 using namespace testing;
@@ -179,4 +179,4 @@ TEST_CASE("extoll_notifications_of_longs_are_never_lost") {
 }
 
 }  // namespace
-}  // namespace gasmeter::networks::extoll
+}  // namespace gasmeter::networks::extoll::overflow_test

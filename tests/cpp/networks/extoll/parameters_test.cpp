@@ -10,7 +10,7 @@
 #include "support/taken_numbers.hpp"
 #include "world.hpp"
 
-namespace gasmeter::networks::extoll {
+namespace gasmeter::networks::extoll::parameters_test {
 namespace {
 
 // The keys of python/gasmeter/machines/extoll.toml that describe the device.
@@ -79,4 +79,4 @@ TEST_CASE("a_rank_on_a_switch_is_refused") {
 }
 
 }  // namespace
-}  // namespace gasmeter::networks::extoll
+}  // namespace gasmeter::networks::extoll::parameters_test

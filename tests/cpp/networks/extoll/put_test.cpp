@@ -8,7 +8,7 @@
 
 #include "conduit_job.hpp"
 
-namespace gasmeter::networks::extoll {
+namespace gasmeter::networks::extoll::put_test {
 namespace {
 
 using namespace testing;
@@ -110,4 +110,4 @@ TEST_CASE("extoll_more_puts_by_rma_than_the_card_takes_all_arrive") {
 }
 
 }  // namespace
-}  // namespace gasmeter::networks::extoll
+}  // namespace gasmeter::networks::extoll::put_test

@@ -13,7 +13,7 @@
 #include "support/raw_trial.hpp"
 #include "world.hpp"
 
-namespace gasmeter::networks::extoll {
+namespace gasmeter::networks::extoll::raw_messages_test {
 namespace {
 
 using Context = mpi::raw_modelled::Context<sim::ModelHost>;
@@ -90,4 +90,4 @@ TEST_CASE("a_stream_of_two_sided_messages_verifies_and_keeps_to_its_window") {
 }
 
 }  // namespace
-}  // namespace gasmeter::networks::extoll
+}  // namespace gasmeter::networks::extoll::raw_messages_test

@@ -13,7 +13,7 @@
 #include "networks/extoll/world.hpp"
 #include "support/raw_trial.hpp"
 
-namespace gasmeter::networks::extoll::raw {
+namespace gasmeter::networks::extoll::raw::raw_test {
 using namespace bench;
 
 namespace {
@@ -259,4 +259,4 @@ TEST_CASE("raw_extoll_programs_give_the_same_lazily_strictly_and_on_any_number_o
 }
 
 }  // namespace
-}  // namespace gasmeter::networks::extoll::raw
+}  // namespace gasmeter::networks::extoll::raw::raw_test

@@ -8,7 +8,7 @@
 
 #include "rma_traffic.hpp"
 
-namespace gasmeter::networks::extoll {
+namespace gasmeter::networks::extoll::recorded_rma_test {
 namespace {
 
 using testing::RmaTraffic;
@@ -102,4 +102,4 @@ TEST_CASE("rma_traffic_is_the_same_lazily_strictly_and_on_any_number_of_threads"
 }
 
 }  // namespace
-}  // namespace gasmeter::networks::extoll
+}  // namespace gasmeter::networks::extoll::recorded_rma_test

@@ -11,7 +11,7 @@
 #include "support/pattern.hpp"
 #include "world.hpp"
 
-namespace gasmeter::networks::extoll {
+namespace gasmeter::networks::extoll::rma_test {
 namespace {
 
 using namespace testing;
@@ -399,4 +399,4 @@ TEST_CASE("transfers_give_the_same_lazily_strictly_and_on_any_number_of_threads"
 }
 
 }  // namespace
-}  // namespace gasmeter::networks::extoll
+}  // namespace gasmeter::networks::extoll::rma_test

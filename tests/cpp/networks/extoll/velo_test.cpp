@@ -12,7 +12,7 @@
 #include "support/pattern.hpp"
 #include "world.hpp"
 
-namespace gasmeter::networks::extoll {
+namespace gasmeter::networks::extoll::velo_test {
 namespace {
 
 using namespace testing;
@@ -435,4 +435,4 @@ TEST_CASE("synchronisation_and_threads_change_no_picosecond") {
 }
 
 }  // namespace
-}  // namespace gasmeter::networks::extoll
+}  // namespace gasmeter::networks::extoll::velo_test

@@ -10,7 +10,7 @@
 
 #include "conduit_job.hpp"
 
-namespace gasmeter::networks::extoll {
+namespace gasmeter::networks::extoll::wire_test {
 namespace {
 
 using namespace testing;
@@ -158,4 +158,4 @@ TEST_CASE("extoll_stream_of_a_message_is_its_sections_one_after_the_other") {
 }
 
 }  // namespace
-}  // namespace gasmeter::networks::extoll
+}  // namespace gasmeter::networks::extoll::wire_test

@@ -18,7 +18,7 @@
 #include "support/conduit_calls.hpp"
 #include "support/pattern.hpp"
 
-namespace gasmeter::networks::gm {
+namespace gasmeter::networks::gm::gm_conduit_test {
 namespace {
 
 using namespace testing;
@@ -288,4 +288,4 @@ TEST_CASE("gm_conduit_names_ranks_that_do_not_exist") {
 }
 
 }  // namespace
-}  // namespace gasmeter::networks::gm
+}  // namespace gasmeter::networks::gm::gm_conduit_test

@@ -12,7 +12,7 @@
 #include "support/effort.hpp"
 #include "support/pattern.hpp"
 
-namespace gasmeter::networks::gm {
+namespace gasmeter::networks::gm::gm_get_test {
 namespace {
 
 using namespace testing;
@@ -251,4 +251,4 @@ TEST_CASE("gm_misuse_of_gets_is_named") {
 }
 
 }  // namespace
-}  // namespace gasmeter::networks::gm
+}  // namespace gasmeter::networks::gm::gm_get_test

@@ -10,7 +10,7 @@
 #include "networks/gm/world.hpp"
 #include "support/pattern.hpp"
 
-namespace gasmeter::networks::gm {
+namespace gasmeter::networks::gm::gm_port_test {
 namespace {
 
 using namespace testing;
@@ -362,4 +362,4 @@ TEST_CASE("gm_misuse_is_named") {
 }
 
 }  // namespace
-}  // namespace gasmeter::networks::gm
+}  // namespace gasmeter::networks::gm::gm_port_test

@@ -11,7 +11,7 @@
 #include "support/effort.hpp"
 #include "support/pattern.hpp"
 
-namespace gasmeter::networks::gm {
+namespace gasmeter::networks::gm::gm_traffic_test {
 namespace {
 
 using namespace testing;
@@ -146,4 +146,4 @@ TEST_CASE("gm_a_stream_runs_at_the_speed_of_the_slowest") {
 }
 
 }  // namespace
-}  // namespace gasmeter::networks::gm
+}  // namespace gasmeter::networks::gm::gm_traffic_test

@@ -11,7 +11,7 @@
 #include "support/conduit_calls.hpp"
 #include "support/pattern.hpp"
 
-namespace gasmeter::networks::gm {
+namespace gasmeter::networks::gm::gm_transfers_test {
 namespace {
 
 using namespace testing;
@@ -368,4 +368,4 @@ TEST_CASE("gm_interrupts_need_a_price") {
 }
 
 }  // namespace
-}  // namespace gasmeter::networks::gm
+}  // namespace gasmeter::networks::gm::gm_transfers_test

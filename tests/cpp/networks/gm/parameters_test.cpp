@@ -10,7 +10,7 @@
 #include "networks/gm/world.hpp"
 #include "support/taken_numbers.hpp"
 
-namespace gasmeter::networks::gm {
+namespace gasmeter::networks::gm::parameters_test {
 namespace {
 
 const MachineNumbers kFine{
@@ -83,4 +83,4 @@ TEST_CASE("gm_ranks_are_placed_on_nodes_with_a_card") {
 }
 
 }  // namespace
-}  // namespace gasmeter::networks::gm
+}  // namespace gasmeter::networks::gm::parameters_test

@@ -10,7 +10,7 @@
 #include "networks/gm/world.hpp"
 #include "support/raw_trial.hpp"
 
-namespace gasmeter::networks::gm::raw {
+namespace gasmeter::networks::gm::raw::raw_test {
 namespace {
 
 using gasmeter::testing::metric;
@@ -149,4 +149,4 @@ TEST_CASE("raw_gm_refuses_what_a_port_cannot_do") {
 }
 
 }  // namespace
-}  // namespace gasmeter::networks::gm::raw
+}  // namespace gasmeter::networks::gm::raw::raw_test

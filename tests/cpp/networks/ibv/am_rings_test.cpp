@@ -18,7 +18,7 @@
 #include "support/conduit_calls.hpp"
 #include "support/pattern.hpp"
 
-namespace gasmeter::networks::ibv {
+namespace gasmeter::networks::ibv::am_rings_test {
 namespace {
 
 using namespace testing;
@@ -354,4 +354,4 @@ TEST_CASE("ibv_rings_are_paid_for_by_every_poll") {
 }
 
 }  // namespace
-}  // namespace gasmeter::networks::ibv
+}  // namespace gasmeter::networks::ibv::am_rings_test

@@ -10,7 +10,7 @@
 #include "gasmeter/base/error.hpp"
 #include "world.hpp"
 
-namespace gasmeter::networks::ibv {
+namespace gasmeter::networks::ibv::atomics_test {
 namespace {
 
 using namespace testing;
@@ -303,4 +303,4 @@ TEST_CASE("verbs_atomics_of_an_adapter_are_done_one_at_a_time") {
 }
 
 }  // namespace
-}  // namespace gasmeter::networks::ibv
+}  // namespace gasmeter::networks::ibv::atomics_test

@@ -18,7 +18,7 @@
 #include "support/conduit_calls.hpp"
 #include "support/pattern.hpp"
 
-namespace gasmeter::networks::ibv {
+namespace gasmeter::networks::ibv::ibv_conduit_test {
 namespace {
 
 using namespace testing;
@@ -480,4 +480,4 @@ TEST_CASE("ibv_reserves_send_queues_for_peers_that_it_has_and_a_box_for_node_mat
 }
 
 }  // namespace
-}  // namespace gasmeter::networks::ibv
+}  // namespace gasmeter::networks::ibv::ibv_conduit_test

@@ -15,7 +15,7 @@
 #include "support/two_sided_trial.hpp"
 #include "world.hpp"
 
-namespace gasmeter::networks::ibv {
+namespace gasmeter::networks::ibv::ibv_messages_test {
 namespace {
 
 using gasmeter::testing::MessageLog;
@@ -150,4 +150,4 @@ TEST_CASE("ibv_memory_is_forgotten_once_and_only_if_it_was_registered") {
 }
 
 }  // namespace
-}  // namespace gasmeter::networks::ibv
+}  // namespace gasmeter::networks::ibv::ibv_messages_test

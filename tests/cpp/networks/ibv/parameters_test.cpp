@@ -10,7 +10,7 @@
 #include "support/taken_numbers.hpp"
 #include "world.hpp"
 
-namespace gasmeter::networks::ibv {
+namespace gasmeter::networks::ibv::parameters_test {
 namespace {
 
 const MachineNumbers kFine{{"link.bandwidth", 4e9},
@@ -73,4 +73,4 @@ TEST_CASE("ibv_ranks_are_placed_on_nodes_with_an_adapter") {
 }
 
 }  // namespace
-}  // namespace gasmeter::networks::ibv
+}  // namespace gasmeter::networks::ibv::parameters_test

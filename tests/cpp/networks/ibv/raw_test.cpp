@@ -13,7 +13,7 @@
 #include "networks/ibv/world.hpp"
 #include "support/raw_trial.hpp"
 
-namespace gasmeter::networks::ibv::raw {
+namespace gasmeter::networks::ibv::raw::raw_test {
 using namespace bench;
 
 namespace {
@@ -164,6 +164,8 @@ TEST_CASE("raw_ibv_programs_take_these_times_to_the_picosecond") {
   CHECK(attempt({&make_barrier, "barrier"}, {.ranks = 5, .topology = "fat-tree:2x2"}).block.elapsed.ps == 62'540'000);
 }
 
+}  // namespace
+
 // A card whose messages hold one word. Longer ones travel as a Long does.
 template <class Owner>
 class WordsOnly : public Card<Owner> {
@@ -171,6 +173,9 @@ class WordsOnly : public Card<Owner> {
   using Card<Owner>::Card;
   [[nodiscard]] bool fits(Bytes bytes) const { return bytes <= 8; }
 };
+
+namespace {
+
 template <template <template <class> class> class P>
 std::unique_ptr<Program> make_of_words(Context context, const Settings& settings) {
   return std::make_unique<P<WordsOnly>>(context, settings);
@@ -221,4 +226,4 @@ TEST_CASE("raw_ibv_refuses_what_verbs_cannot_do") {
 }
 
 }  // namespace
-}  // namespace gasmeter::networks::ibv::raw
+}  // namespace gasmeter::networks::ibv::raw::raw_test

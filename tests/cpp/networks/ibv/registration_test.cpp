@@ -16,7 +16,7 @@
 #include "support/effort.hpp"
 #include "support/pattern.hpp"
 
-namespace gasmeter::networks::ibv {
+namespace gasmeter::networks::ibv::registration_test {
 namespace {
 
 using namespace testing;
@@ -180,4 +180,4 @@ TEST_CASE("ibv_registrations_are_the_same_on_all_threads_strictly_and_wherever_m
 }
 
 }  // namespace
-}  // namespace gasmeter::networks::ibv
+}  // namespace gasmeter::networks::ibv::registration_test

@@ -13,7 +13,7 @@
 #include "support/pattern.hpp"
 #include "world.hpp"
 
-namespace gasmeter::networks::ibv {
+namespace gasmeter::networks::ibv::verbs_test {
 namespace {
 
 using namespace testing;
@@ -397,4 +397,4 @@ TEST_CASE("verbs_a_stream_of_writes_runs_at_the_speed_of_the_host_link") {
 }
 
 }  // namespace
-}  // namespace gasmeter::networks::ibv
+}  // namespace gasmeter::networks::ibv::verbs_test

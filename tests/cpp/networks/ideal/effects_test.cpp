@@ -9,7 +9,7 @@
 #include "gasmeter/base/error.hpp"
 #include "gasmeter/networks/ideal/ideal_network.hpp"
 
-namespace gasmeter::networks::ideal {
+namespace gasmeter::networks::ideal::effects_test {
 namespace {
 
 constexpr SimTime ns(std::int64_t time) {
@@ -93,4 +93,4 @@ TEST_CASE("each_effect_takes_what_the_sum_says") {
 }
 
 }  // namespace
-}  // namespace gasmeter::networks::ideal
+}  // namespace gasmeter::networks::ideal::effects_test

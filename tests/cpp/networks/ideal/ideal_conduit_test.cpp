@@ -14,7 +14,7 @@
 #include "gasmeter/base/error.hpp"
 #include "gasmeter/conduit/fault_injection.hpp"
 
-namespace gasmeter::networks::ideal {
+namespace gasmeter::networks::ideal::ideal_conduit_test {
 namespace {
 
 using conduit::AmBuffer;
@@ -529,4 +529,4 @@ TEST_CASE("send_slots_what_waits_and_a_box_are_reserved") {
 }
 
 }  // namespace
-}  // namespace gasmeter::networks::ideal
+}  // namespace gasmeter::networks::ideal::ideal_conduit_test

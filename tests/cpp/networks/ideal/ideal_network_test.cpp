@@ -12,7 +12,7 @@
 
 #include "gasmeter/base/error.hpp"
 
-namespace gasmeter::networks::ideal {
+namespace gasmeter::networks::ideal::ideal_network_test {
 namespace {
 
 sim::EngineOptions options_for(unsigned ranks) {
@@ -217,4 +217,4 @@ TEST_CASE("packets_are_as_large_as_what_they_are_to_hold_and_go_round_by_size") 
 }
 
 }  // namespace
-}  // namespace gasmeter::networks::ideal
+}  // namespace gasmeter::networks::ideal::ideal_network_test

@@ -13,7 +13,7 @@
 #include "gasmeter/conduit/fault_injection.hpp"
 #include "gasmeter/networks/ideal/ideal_conduit.hpp"
 
-namespace gasmeter::networks::ideal {
+namespace gasmeter::networks::ideal::registration_test {
 namespace {
 
 using conduit::Category;
@@ -157,4 +157,4 @@ TEST_CASE("refusals_by_plan_pin_nothing") {
 }
 
 }  // namespace
-}  // namespace gasmeter::networks::ideal
+}  // namespace gasmeter::networks::ideal::registration_test

@@ -3,7 +3,7 @@
 
 #include "networks/lapi/world.hpp"
 
-namespace gasmeter::networks::lapi {
+namespace gasmeter::networks::lapi::interrupt_test {
 namespace {
 
 using namespace testing;
@@ -67,4 +67,4 @@ TEST_CASE("lapi_who_waits_takes_no_interrupt") {
 }
 
 }  // namespace
-}  // namespace gasmeter::networks::lapi
+}  // namespace gasmeter::networks::lapi::interrupt_test

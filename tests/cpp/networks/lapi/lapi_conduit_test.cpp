@@ -11,7 +11,7 @@
 #include "support/conduit_calls.hpp"
 #include "support/pattern.hpp"
 
-namespace gasmeter::networks::lapi {
+namespace gasmeter::networks::lapi::lapi_conduit_test {
 namespace {
 
 using namespace testing;
@@ -121,4 +121,4 @@ TEST_CASE("lapi_conduit_copies_what_is_not_registered_and_short") {
 }
 
 }  // namespace
-}  // namespace gasmeter::networks::lapi
+}  // namespace gasmeter::networks::lapi::lapi_conduit_test

@@ -9,7 +9,7 @@
 #include "networks/lapi/world.hpp"
 #include "support/pattern.hpp"
 
-namespace gasmeter::networks::lapi {
+namespace gasmeter::networks::lapi::lapi_task_test {
 namespace {
 
 using namespace testing;
@@ -196,4 +196,4 @@ TEST_CASE("lapi_ranks_of_a_node_share_its_adapter") {
 }
 
 }  // namespace
-}  // namespace gasmeter::networks::lapi
+}  // namespace gasmeter::networks::lapi::lapi_task_test

@@ -8,7 +8,7 @@
 #include "networks/lapi/world.hpp"
 #include "support/raw_trial.hpp"
 
-namespace gasmeter::networks::lapi::raw {
+namespace gasmeter::networks::lapi::raw::raw_test {
 namespace {
 
 using gasmeter::testing::metric;
@@ -62,4 +62,4 @@ TEST_CASE("raw_lapi_transfers_take_what_lapi_takes") {
 }
 
 }  // namespace
-}  // namespace gasmeter::networks::lapi::raw
+}  // namespace gasmeter::networks::lapi::raw::raw_test

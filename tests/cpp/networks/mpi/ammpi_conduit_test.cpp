@@ -12,7 +12,7 @@
 #include "matched_end.hpp"
 #include "support/pattern.hpp"
 
-namespace gasmeter::networks::mpi {
+namespace gasmeter::networks::mpi::ammpi_conduit_test {
 namespace {
 
 using conduit::AmBuffer;
@@ -305,4 +305,4 @@ TEST_CASE("depths_and_networks_that_do_not_do_are_refused") {
 }
 
 }  // namespace
-}  // namespace gasmeter::networks::mpi
+}  // namespace gasmeter::networks::mpi::ammpi_conduit_test

@@ -14,7 +14,7 @@
 #include "matched_end.hpp"
 #include "support/pattern.hpp"
 
-namespace gasmeter::networks::mpi {
+namespace gasmeter::networks::mpi::mpi_conduit_test {
 namespace {
 
 using conduit::AmBuffer;
@@ -586,4 +586,4 @@ TEST_CASE("what_a_window_does_not_hold_travels_as_before") {
 }
 
 }  // namespace
-}  // namespace gasmeter::networks::mpi
+}  // namespace gasmeter::networks::mpi::mpi_conduit_test

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-namespace gasmeter::networks::mpi {
+namespace gasmeter::networks::mpi::window_atomics_test {
 namespace {
 
 // Each operation that a window supports has a combining. Every other one is refused by name, never done as another.
@@ -28,4 +28,4 @@ TEST_CASE("atomics_of_a_window_are_combined_as_named_or_refused_by_name") {
 }
 
 }  // namespace
-}  // namespace gasmeter::networks::mpi
+}  // namespace gasmeter::networks::mpi::window_atomics_test

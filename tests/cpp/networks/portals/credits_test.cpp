@@ -11,7 +11,7 @@
 
 #include "support/effort.hpp"
 
-namespace gasmeter::networks::portals {
+namespace gasmeter::networks::portals::credits_test {
 namespace {
 
 constexpr Rank kPeer{1};
@@ -211,4 +211,4 @@ TEST_CASE("portals credits: none is made and none is lost, in whatever order mes
 }
 
 }  // namespace
-}  // namespace gasmeter::networks::portals
+}  // namespace gasmeter::networks::portals::credits_test

@@ -11,7 +11,7 @@
 #include "gasmeter/base/error.hpp"
 #include "support/effort.hpp"
 
-namespace gasmeter::networks::portals {
+namespace gasmeter::networks::portals::match_table_test {
 namespace {
 
 // An entry and its descriptor. The reference keeps all in one list.
@@ -224,4 +224,4 @@ TEST_CASE("portals_descriptors_in_use_are_not_replaced") {
 }
 
 }  // namespace
-}  // namespace gasmeter::networks::portals
+}  // namespace gasmeter::networks::portals::match_table_test

@@ -9,7 +9,7 @@
 #include "networks/portals/world.hpp"
 #include "support/taken_numbers.hpp"
 
-namespace gasmeter::networks::portals {
+namespace gasmeter::networks::portals::parameters_test {
 namespace {
 
 std::string failure_of(const std::string& key, double value) {
@@ -80,4 +80,4 @@ TEST_CASE("portals_ranks_are_placed_on_nodes_with_a_card") {
 }
 
 }  // namespace
-}  // namespace gasmeter::networks::portals
+}  // namespace gasmeter::networks::portals::parameters_test

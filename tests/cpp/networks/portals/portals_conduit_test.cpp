@@ -16,7 +16,7 @@
 #include "support/conduit_calls.hpp"
 #include "support/pattern.hpp"
 
-namespace gasmeter::networks::portals {
+namespace gasmeter::networks::portals::portals_conduit_test {
 namespace {
 
 using namespace testing;
@@ -509,4 +509,4 @@ TEST_CASE("portals_conduit_names_ranks_that_do_not_exist") {
 }
 
 }  // namespace
-}  // namespace gasmeter::networks::portals
+}  // namespace gasmeter::networks::portals::portals_conduit_test

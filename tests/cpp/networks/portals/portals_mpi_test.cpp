@@ -16,7 +16,7 @@
 #include "support/raw_trial.hpp"
 #include "support/two_sided_trial.hpp"
 
-namespace gasmeter::networks::portals {
+namespace gasmeter::networks::portals::portals_mpi_test {
 namespace {
 
 using namespace testing;
@@ -444,4 +444,4 @@ TEST_CASE("a_flood_of_two_sided_messages_has_as_many_on_their_way_as_it_is_told"
 }
 
 }  // namespace
-}  // namespace gasmeter::networks::portals
+}  // namespace gasmeter::networks::portals::portals_mpi_test

@@ -9,7 +9,7 @@
 #include "networks/portals/world.hpp"
 #include "support/pattern.hpp"
 
-namespace gasmeter::networks::portals {
+namespace gasmeter::networks::portals::portals_test {
 namespace {
 
 using namespace testing;
@@ -400,4 +400,4 @@ TEST_CASE("portals_misuse_is_named") {
 }
 
 }  // namespace
-}  // namespace gasmeter::networks::portals
+}  // namespace gasmeter::networks::portals::portals_test

@@ -9,7 +9,7 @@
 #include "support/effort.hpp"
 #include "support/pattern.hpp"
 
-namespace gasmeter::networks::portals {
+namespace gasmeter::networks::portals::portals_traffic_test {
 namespace {
 
 using namespace testing;
@@ -132,4 +132,4 @@ TEST_CASE("portals_random_traffic_is_right_and_the_same_lazily_strictly_and_on_t
 }
 
 }  // namespace
-}  // namespace gasmeter::networks::portals
+}  // namespace gasmeter::networks::portals::portals_traffic_test

@@ -10,7 +10,7 @@
 #include "networks/portals/world.hpp"
 #include "support/raw_trial.hpp"
 
-namespace gasmeter::networks::portals::raw {
+namespace gasmeter::networks::portals::raw::raw_test {
 namespace {
 
 using gasmeter::testing::metric;
@@ -102,4 +102,4 @@ TEST_CASE("raw_portals_programs_give_the_same_lazily_strictly_and_on_any_number_
 }
 
 }  // namespace
-}  // namespace gasmeter::networks::portals::raw
+}  // namespace gasmeter::networks::portals::raw::raw_test

@@ -8,7 +8,7 @@
 #include "gasmeter/networks/sci/sci_card.hpp"
 #include "networks/sci/conduit_job.hpp"
 
-namespace gasmeter::networks::sci {
+namespace gasmeter::networks::sci::card_test {
 namespace {
 
 using namespace testing;
@@ -209,4 +209,4 @@ TEST_CASE("sci_stores_within_a_node_use_no_link") {
 }
 
 }  // namespace
-}  // namespace gasmeter::networks::sci
+}  // namespace gasmeter::networks::sci::card_test

@@ -10,7 +10,7 @@
 #include "gasmeter/networks/sci/dma_engine.hpp"
 #include "networks/sci/conduit_job.hpp"
 
-namespace gasmeter::networks::sci {
+namespace gasmeter::networks::sci::dma_test {
 namespace {
 
 using namespace testing;
@@ -168,4 +168,4 @@ TEST_CASE("sci_ranks_of_a_node_share_the_engine") {
 }
 
 }  // namespace
-}  // namespace gasmeter::networks::sci
+}  // namespace gasmeter::networks::sci::dma_test

@@ -8,7 +8,7 @@
 
 #include "networks/sci/conduit_job.hpp"
 
-namespace gasmeter::networks::sci {
+namespace gasmeter::networks::sci::flags_test {
 namespace {
 
 using namespace testing;
@@ -212,4 +212,4 @@ TEST_CASE("sci_all_ask_all_with_full_slots_and_it_ends") {
 }
 
 }  // namespace
-}  // namespace gasmeter::networks::sci
+}  // namespace gasmeter::networks::sci::flags_test

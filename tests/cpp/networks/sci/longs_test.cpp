@@ -9,7 +9,7 @@
 
 #include "networks/sci/conduit_job.hpp"
 
-namespace gasmeter::networks::sci {
+namespace gasmeter::networks::sci::longs_test {
 namespace {
 
 using namespace testing;
@@ -193,4 +193,4 @@ TEST_CASE("sci_a_short_passes_a_long_that_dma_carries") {
 }
 
 }  // namespace
-}  // namespace gasmeter::networks::sci
+}  // namespace gasmeter::networks::sci::longs_test

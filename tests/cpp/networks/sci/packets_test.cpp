@@ -11,7 +11,7 @@
 
 #include "networks/sci/conduit_job.hpp"
 
-namespace gasmeter::networks::sci {
+namespace gasmeter::networks::sci::packets_test {
 namespace {
 
 using namespace testing;
@@ -200,4 +200,4 @@ TEST_CASE("sci_echoes_of_turns_close_nothing_whatever_is_open") {
 }
 
 }  // namespace
-}  // namespace gasmeter::networks::sci
+}  // namespace gasmeter::networks::sci::packets_test

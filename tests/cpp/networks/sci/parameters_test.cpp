@@ -11,7 +11,7 @@
 #include "networks/sci/world.hpp"
 #include "support/taken_numbers.hpp"
 
-namespace gasmeter::networks::sci {
+namespace gasmeter::networks::sci::parameters_test {
 namespace {
 
 const MachineNumbers kFine{
@@ -89,4 +89,4 @@ TEST_CASE("sci_a_card_tells_so_many_ranks_apart") {
 }
 
 }  // namespace
-}  // namespace gasmeter::networks::sci
+}  // namespace gasmeter::networks::sci::parameters_test

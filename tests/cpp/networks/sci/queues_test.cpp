@@ -7,7 +7,7 @@
 #include "gasmeter/sim/engine/engine.hpp"
 #include "networks/sci/conduit_job.hpp"
 
-namespace gasmeter::networks::sci {
+namespace gasmeter::networks::sci::queues_test {
 namespace {
 
 using namespace testing;
@@ -118,4 +118,4 @@ TEST_CASE("sci: a reply by DMA is announced though its rank has nothing more to 
 }
 
 }  // namespace
-}  // namespace gasmeter::networks::sci
+}  // namespace gasmeter::networks::sci::queues_test

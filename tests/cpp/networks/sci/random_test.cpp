@@ -12,7 +12,7 @@
 #include "networks/sci/conduit_job.hpp"
 #include "support/effort.hpp"
 
-namespace gasmeter::networks::sci {
+namespace gasmeter::networks::sci::random_test {
 namespace {
 
 using namespace testing;
@@ -222,4 +222,4 @@ TEST_CASE("sci_random_programs_end_the_same_however_they_are_run") {
 }
 
 }  // namespace
-}  // namespace gasmeter::networks::sci
+}  // namespace gasmeter::networks::sci::random_test

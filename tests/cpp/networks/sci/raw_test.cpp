@@ -10,7 +10,7 @@
 #include "networks/sci/world.hpp"
 #include "support/raw_trial.hpp"
 
-namespace gasmeter::networks::sci::raw {
+namespace gasmeter::networks::sci::raw::raw_test {
 using namespace bench;
 
 namespace {
@@ -120,4 +120,4 @@ TEST_CASE("raw_sci_programs_give_the_same_lazily_strictly_and_on_any_number_of_t
 }
 
 }  // namespace
-}  // namespace gasmeter::networks::sci::raw
+}  // namespace gasmeter::networks::sci::raw::raw_test

@@ -14,7 +14,7 @@
 #include "support/two_sided_trial.hpp"
 #include "world.hpp"
 
-namespace gasmeter::networks::sci {
+namespace gasmeter::networks::sci::sca_mpi_test {
 namespace {
 
 using gasmeter::testing::MessageLog;
@@ -411,4 +411,4 @@ TEST_CASE("scampi_sizes_that_carry_no_message_are_refused") {
 }
 
 }  // namespace
-}  // namespace gasmeter::networks::sci
+}  // namespace gasmeter::networks::sci::sca_mpi_test

@@ -14,7 +14,7 @@
 #include "gasmeter/base/error.hpp"
 #include "networks/sci/conduit_job.hpp"
 
-namespace gasmeter::networks::sci {
+namespace gasmeter::networks::sci::sci_conduit_test {
 namespace {
 
 using namespace testing;
@@ -318,4 +318,4 @@ TEST_CASE("sci_reserved_bytes_are_segments_and_buffers") {
 }
 
 }  // namespace
-}  // namespace gasmeter::networks::sci
+}  // namespace gasmeter::networks::sci::sci_conduit_test

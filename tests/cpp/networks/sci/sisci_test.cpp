@@ -11,7 +11,7 @@
 #include "gasmeter/base/error.hpp"
 #include "networks/sci/conduit_job.hpp"
 
-namespace gasmeter::networks::sci {
+namespace gasmeter::networks::sci::sisci_test {
 namespace {
 
 using namespace testing;
@@ -132,4 +132,4 @@ TEST_CASE("sci_dma_moves_what_is_aligned") {
 }
 
 }  // namespace
-}  // namespace gasmeter::networks::sci
+}  // namespace gasmeter::networks::sci::sisci_test

@@ -6,7 +6,7 @@
 #include "gasmeter/sim/trace/tracer.hpp"
 #include "networks/sci/conduit_job.hpp"
 
-namespace gasmeter::networks::sci {
+namespace gasmeter::networks::sci::trace_test {
 namespace {
 
 using namespace testing;
@@ -67,4 +67,4 @@ TEST_CASE("sci_traces_have_the_steps_of_the_protocol") {
 }
 
 }  // namespace
-}  // namespace gasmeter::networks::sci
+}  // namespace gasmeter::networks::sci::trace_test

@@ -10,7 +10,7 @@
 
 #include "gasmeter/base/error.hpp"
 
-namespace gasmeter::networks::udp {
+namespace gasmeter::networks::udp::amudp_conduit_test {
 namespace {
 
 using conduit::AmBuffer;
@@ -507,4 +507,4 @@ TEST_CASE("a peer of which only old datagrams come has not answered") {
 }
 
 }  // namespace
-}  // namespace gasmeter::networks::udp
+}  // namespace gasmeter::networks::udp::amudp_conduit_test

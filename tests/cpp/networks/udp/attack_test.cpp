@@ -20,7 +20,7 @@
 #include "networks/udp/made_datagrams.hpp"
 #include "networks/udp/tapped_run.hpp"
 
-namespace gasmeter::networks::udp {
+namespace gasmeter::networks::udp::attack_test {
 namespace {
 
 std::chrono::duration<double> attack_seconds() {
@@ -210,4 +210,4 @@ TEST_CASE("who_holds_the_path_reaches_nothing") {
 }
 
 }  // namespace
-}  // namespace gasmeter::networks::udp
+}  // namespace gasmeter::networks::udp::attack_test

@@ -10,7 +10,7 @@
 #include "networks/udp/made_datagrams.hpp"
 #include "support/effort.hpp"
 
-namespace gasmeter::networks::udp {
+namespace gasmeter::networks::udp::decoder_test {
 namespace {
 
 const TagKey kKey({0x0123456789abcdef, 0xfedcba9876543210});
@@ -136,4 +136,4 @@ TEST_CASE("random_and_mutated_datagrams_are_never_read_beyond_their_end") {
 }
 
 }  // namespace
-}  // namespace gasmeter::networks::udp
+}  // namespace gasmeter::networks::udp::decoder_test

@@ -13,7 +13,7 @@
 #include "networks/udp/memory_network.hpp"
 #include "support/pattern.hpp"
 
-namespace gasmeter::networks::udp {
+namespace gasmeter::networks::udp::kept_requests_test {
 namespace {
 
 using conduit::Category;
@@ -251,4 +251,4 @@ TEST_CASE("a_peer_of_which_only_old_datagrams_come_has_not_answered") {
 }
 
 }  // namespace
-}  // namespace gasmeter::networks::udp
+}  // namespace gasmeter::networks::udp::kept_requests_test

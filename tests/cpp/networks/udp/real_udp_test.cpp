@@ -8,7 +8,7 @@
 #include "gasmeter/base/error.hpp"
 #include "support/one_rank.hpp"
 
-namespace gasmeter::networks::udp {
+namespace gasmeter::networks::udp::real_udp_test {
 namespace {
 
 using gasmeter::testing::OneRank;
@@ -42,4 +42,4 @@ TEST_CASE("real_udp_that_fails_on_another_rank_leaves_no_servant_behind") {
 }
 
 }  // namespace
-}  // namespace gasmeter::networks::udp
+}  // namespace gasmeter::networks::udp::real_udp_test

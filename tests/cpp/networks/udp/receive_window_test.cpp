@@ -9,7 +9,7 @@
 
 #include "support/effort.hpp"
 
-namespace gasmeter::networks::udp {
+namespace gasmeter::networks::udp::receive_window_test {
 namespace {
 
 using Arrival = ReceiveWindow::Arrival;
@@ -127,4 +127,4 @@ TEST_CASE("span_ends_where_it_says") {
 }
 
 }  // namespace
-}  // namespace gasmeter::networks::udp
+}  // namespace gasmeter::networks::udp::receive_window_test

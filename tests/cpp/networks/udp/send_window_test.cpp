@@ -10,7 +10,7 @@
 #include "gasmeter/networks/udp/receive_window.hpp"
 #include "support/effort.hpp"
 
-namespace gasmeter::networks::udp {
+namespace gasmeter::networks::udp::send_window_test {
 namespace {
 
 constexpr std::uint64_t kStart = ~std::uint64_t{0} - 40;  // wraps around soon
@@ -234,4 +234,4 @@ TEST_CASE("bytes_on_their_way_are_bounded_and_given_back") {
 }
 
 }  // namespace
-}  // namespace gasmeter::networks::udp
+}  // namespace gasmeter::networks::udp::send_window_test

@@ -15,7 +15,7 @@
 #include "gasmeter/base/error.hpp"
 #include "support/pattern.hpp"
 
-namespace gasmeter::networks::udp {
+namespace gasmeter::networks::udp::socket_datagrams_test {
 namespace {
 
 using services::Inbox;
@@ -293,4 +293,4 @@ TEST_CASE("ipv6_works_where_the_machine_has_it") {
 }
 
 }  // namespace
-}  // namespace gasmeter::networks::udp
+}  // namespace gasmeter::networks::udp::socket_datagrams_test

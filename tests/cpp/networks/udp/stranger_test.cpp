@@ -17,7 +17,7 @@
 #include "networks/udp/tapped_run.hpp"
 #include "support/effort.hpp"
 
-namespace gasmeter::networks::udp {
+namespace gasmeter::networks::udp::stranger_test {
 namespace {
 
 class Stranger {
@@ -244,4 +244,4 @@ TEST_CASE("no_byte_of_a_stranger_stands_in_the_segment_for_a_moment") {
 }
 
 }  // namespace
-}  // namespace gasmeter::networks::udp
+}  // namespace gasmeter::networks::udp::stranger_test

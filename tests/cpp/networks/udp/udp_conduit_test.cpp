@@ -11,7 +11,7 @@
 #include "networks/udp/memory_network.hpp"
 #include "support/pattern.hpp"
 
-namespace gasmeter::networks::udp {
+namespace gasmeter::networks::udp::udp_conduit_test {
 namespace {
 
 using conduit::Category;
@@ -260,4 +260,4 @@ TEST_CASE("datagrams_too_small_for_a_message_are_refused") {
 }
 
 }  // namespace
-}  // namespace gasmeter::networks::udp
+}  // namespace gasmeter::networks::udp::udp_conduit_test

@@ -12,7 +12,7 @@
 #include "support/effort.hpp"
 #include "support/pattern.hpp"
 
-namespace gasmeter::networks::udp {
+namespace gasmeter::networks::udp::wire_test {
 namespace {
 
 constexpr HashKey kSecret{0x0123456789abcdef, 0xfedcba9876543210};
@@ -233,4 +233,4 @@ TEST_CASE("verdicts_tell_what_is_wrong") {
 }
 
 }  // namespace
-}  // namespace gasmeter::networks::udp
+}  // namespace gasmeter::networks::udp::wire_test

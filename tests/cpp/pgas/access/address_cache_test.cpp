@@ -11,7 +11,7 @@
 #include "gasmeter/base/random.hpp"
 #include "support/effort.hpp"
 
-namespace gasmeter::pgas {
+namespace gasmeter::pgas::address_cache_test {
 namespace {
 
 using Key = AddressCache::Key;
@@ -135,4 +135,4 @@ TEST_CASE("cache_without_entries_takes_no_memory_worth_mention") {
 }
 
 }  // namespace
-}  // namespace gasmeter::pgas
+}  // namespace gasmeter::pgas::address_cache_test

@@ -9,7 +9,7 @@
 #include "gasmeter/base/random.hpp"
 #include "support/effort.hpp"
 
-namespace gasmeter::pgas {
+namespace gasmeter::pgas::directory_test {
 namespace {
 
 constexpr std::uint32_t kRanks = 5;
@@ -86,4 +86,4 @@ TEST_CASE("partitions_without_objects_take_no_memory") {
 }
 
 }  // namespace
-}  // namespace gasmeter::pgas
+}  // namespace gasmeter::pgas::directory_test

@@ -11,7 +11,7 @@
 #include "gasmeter/base/random.hpp"
 #include "support/effort.hpp"
 
-namespace gasmeter::pgas {
+namespace gasmeter::pgas::segment_parts_test {
 namespace {
 
 struct Part {
@@ -96,4 +96,4 @@ TEST_CASE("what_was_not_taken_is_not_given_back") {
 }
 
 }  // namespace
-}  // namespace gasmeter::pgas
+}  // namespace gasmeter::pgas::segment_parts_test

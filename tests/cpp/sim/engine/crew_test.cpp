@@ -12,7 +12,7 @@
 #include "sim/fabric/random_traffic.hpp"
 #include "support/effort.hpp"
 
-namespace gasmeter::sim {
+namespace gasmeter::sim::crew_test {
 namespace {
 
 using testing::RandomTraffic;
@@ -70,4 +70,4 @@ TEST_CASE("thread_that_cannot_be_made_is_told_by_one_error") {
 }
 
 }  // namespace
-}  // namespace gasmeter::sim
+}  // namespace gasmeter::sim::crew_test

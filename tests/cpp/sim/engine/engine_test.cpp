@@ -15,7 +15,7 @@
 #include "gasmeter/sim/engine/model_host.hpp"
 #include "prices.hpp"
 
-namespace gasmeter::sim {
+namespace gasmeter::sim::engine_test {
 namespace {
 
 using conduit::PrivatePrice;
@@ -510,4 +510,4 @@ TEST_CASE("thousands_of_ranks_take_turns") {
 }
 
 }  // namespace
-}  // namespace gasmeter::sim
+}  // namespace gasmeter::sim::engine_test

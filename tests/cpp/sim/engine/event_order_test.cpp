@@ -14,7 +14,7 @@
 #include "prices.hpp"
 #include "support/effort.hpp"
 
-namespace gasmeter::sim {
+namespace gasmeter::sim::event_order_test {
 namespace {
 
 using testing::options_for;
@@ -186,4 +186,4 @@ TEST_CASE("random_events_happen_in_the_order_of_a_plain_heap") {
 }
 
 }  // namespace
-}  // namespace gasmeter::sim
+}  // namespace gasmeter::sim::event_order_test

@@ -13,7 +13,7 @@
 #include "gasmeter/sim/engine/model_host.hpp"
 #include "prices.hpp"
 
-namespace gasmeter::sim {
+namespace gasmeter::sim::fast_forward_test {
 namespace {
 
 using testing::options_for;
@@ -216,4 +216,4 @@ TEST_CASE("traffic_that_has_others_do_something_in_each_period_does_not_pass_at_
 }
 
 }  // namespace
-}  // namespace gasmeter::sim
+}  // namespace gasmeter::sim::fast_forward_test

@@ -14,7 +14,7 @@
 #include "gasmeter/sim/engine/model_host.hpp"
 #include "prices.hpp"
 
-namespace gasmeter::sim {
+namespace gasmeter::sim::lazy_strict_test {
 namespace {
 
 using conduit::PrivatePrice;
@@ -350,4 +350,4 @@ TEST_CASE("missing_synchronise_shows_as_a_difference") {
 }
 
 }  // namespace
-}  // namespace gasmeter::sim
+}  // namespace gasmeter::sim::lazy_strict_test

@@ -9,7 +9,7 @@
 
 #include "prices.hpp"
 
-namespace gasmeter::sim {
+namespace gasmeter::sim::model_host_test {
 namespace {
 
 using conduit::PrivatePrice;
@@ -245,4 +245,4 @@ TEST_CASE("outside_of_bodies_prices_are_charged_but_nobody_waits") {
 }
 
 }  // namespace
-}  // namespace gasmeter::sim
+}  // namespace gasmeter::sim::model_host_test

@@ -7,7 +7,7 @@
 #include <set>
 #include <utility>
 
-namespace gasmeter::sim {
+namespace gasmeter::sim::pending_test {
 namespace {
 
 using Key = std::pair<std::int64_t, Tie>;
@@ -50,4 +50,4 @@ TEST_CASE("what_is_pending_comes_in_order_whether_it_is_few_or_many") {
 }
 
 }  // namespace
-}  // namespace gasmeter::sim
+}  // namespace gasmeter::sim::pending_test

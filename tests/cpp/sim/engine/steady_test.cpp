@@ -15,7 +15,7 @@
 #include "gasmeter/sim/engine/window_queue.hpp"
 #include "support/effort.hpp"
 
-namespace gasmeter::sim {
+namespace gasmeter::sim::steady_test {
 namespace {
 
 using gasmeter::testing::rounds;
@@ -352,4 +352,4 @@ TEST_CASE("what_is_sifted_at_random_leaves_what_a_list_has_left") {
 }
 
 }  // namespace
-}  // namespace gasmeter::sim
+}  // namespace gasmeter::sim::steady_test

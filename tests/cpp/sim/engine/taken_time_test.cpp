@@ -15,7 +15,7 @@
 #include "gasmeter/sim/trace/tracer.hpp"
 #include "prices.hpp"
 
-namespace gasmeter::sim {
+namespace gasmeter::sim::taken_time_test {
 namespace {
 
 using conduit::PrivatePrice;
@@ -466,4 +466,4 @@ TEST_CASE("random_schedules_come_to_the_times_of_a_core_that_is_stepped") {
 }
 
 }  // namespace
-}  // namespace gasmeter::sim
+}  // namespace gasmeter::sim::taken_time_test

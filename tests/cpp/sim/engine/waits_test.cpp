@@ -8,7 +8,7 @@
 #include "gasmeter/sim/engine/model_host.hpp"
 #include "prices.hpp"
 
-namespace gasmeter::sim {
+namespace gasmeter::sim::waits_test {
 namespace {
 
 using testing::options_for;
@@ -100,4 +100,4 @@ TEST_CASE("poll_that_finds_nothing_may_have_a_price_of_the_rank_s_own") {
 }
 
 }  // namespace
-}  // namespace gasmeter::sim
+}  // namespace gasmeter::sim::waits_test

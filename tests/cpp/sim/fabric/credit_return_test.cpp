@@ -9,7 +9,7 @@
 #include <set>
 #include <vector>
 
-namespace gasmeter::sim {
+namespace gasmeter::sim::credit_return_test {
 namespace {
 
 using Room = std::array<std::uint32_t, kMostChannels>;
@@ -128,4 +128,4 @@ TEST_CASE("credits_match_a_sorted_list") {
 }
 
 }  // namespace
-}  // namespace gasmeter::sim
+}  // namespace gasmeter::sim::credit_return_test

@@ -13,7 +13,7 @@
 #include "script.hpp"
 #include "support/effort.hpp"
 
-namespace gasmeter::sim {
+namespace gasmeter::sim::fabric_choices_test {
 namespace {
 
 using gasmeter::testing::rounds;
@@ -190,4 +190,4 @@ TEST_CASE("nobody_knows_the_way_of_an_unordered_packet") {
 }
 
 }  // namespace
-}  // namespace gasmeter::sim
+}  // namespace gasmeter::sim::fabric_choices_test

@@ -6,7 +6,7 @@
 
 #include "script.hpp"
 
-namespace gasmeter::sim {
+namespace gasmeter::sim::fabric_classes_test {
 namespace {
 
 using testing::Script;
@@ -61,4 +61,4 @@ TEST_CASE("credits_and_buffers_are_those_of_the_class") {
 }
 
 }  // namespace
-}  // namespace gasmeter::sim
+}  // namespace gasmeter::sim::fabric_classes_test

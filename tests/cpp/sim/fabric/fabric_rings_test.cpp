@@ -10,7 +10,7 @@
 #include "random_traffic.hpp"
 #include "script.hpp"
 
-namespace gasmeter::sim {
+namespace gasmeter::sim::fabric_rings_test {
 namespace {
 
 using testing::Script;
@@ -152,4 +152,4 @@ TEST_CASE("what_comes_express_round_rings_is_what_comes_step_by_step") {
 }
 
 }  // namespace
-}  // namespace gasmeter::sim
+}  // namespace gasmeter::sim::fabric_rings_test

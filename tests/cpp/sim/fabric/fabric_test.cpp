@@ -16,7 +16,7 @@
 #include "sim/engine/prices.hpp"
 #include "support/effort.hpp"
 
-namespace gasmeter::sim {
+namespace gasmeter::sim::fabric_test {
 namespace {
 
 using gasmeter::testing::rounds;
@@ -386,4 +386,4 @@ TEST_CASE("random_traffic_arrives_once_in_order_and_obeys_every_buffer") {
 }
 
 }  // namespace
-}  // namespace gasmeter::sim
+}  // namespace gasmeter::sim::fabric_test

@@ -8,7 +8,7 @@
 #include "random_traffic.hpp"
 #include "support/effort.hpp"
 
-namespace gasmeter::sim {
+namespace gasmeter::sim::fabric_threads_test {
 namespace {
 
 using gasmeter::testing::rounds;
@@ -210,4 +210,4 @@ TEST_CASE("several_ranks_a_node_give_the_same_on_any_number_of_threads") {
 }
 
 }  // namespace
-}  // namespace gasmeter::sim
+}  // namespace gasmeter::sim::fabric_threads_test

@@ -18,7 +18,7 @@
 #include "sim/topology/walk.hpp"
 #include "support/effort.hpp"
 
-namespace gasmeter::sim {
+namespace gasmeter::sim::fabric_throughput_test {
 namespace {
 
 using gasmeter::testing::rounds;
@@ -343,4 +343,4 @@ TEST_CASE("unordered_packets_make_detours_where_links_are_busy") {
 }
 
 }  // namespace
-}  // namespace gasmeter::sim
+}  // namespace gasmeter::sim::fabric_throughput_test

@@ -16,7 +16,7 @@
 #include "gasmeter/sim/fabric/packet.hpp"
 #include "support/effort.hpp"
 
-namespace gasmeter::sim {
+namespace gasmeter::sim::packet_pool_test {
 namespace {
 
 using gasmeter::testing::rounds;
@@ -148,4 +148,4 @@ TEST_CASE("threads_exchange_packets") {
 }
 
 }  // namespace
-}  // namespace gasmeter::sim
+}  // namespace gasmeter::sim::packet_pool_test

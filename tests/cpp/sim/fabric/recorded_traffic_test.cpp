@@ -9,7 +9,7 @@
 #include "random_traffic.hpp"
 #include "support/effort.hpp"
 
-namespace gasmeter::sim {
+namespace gasmeter::sim::recorded_traffic_test {
 namespace {
 
 using testing::RandomTraffic;
@@ -139,4 +139,4 @@ TEST_CASE("every_build_gives_the_same_bytes") {
 }
 
 }  // namespace
-}  // namespace gasmeter::sim
+}  // namespace gasmeter::sim::recorded_traffic_test

@@ -11,7 +11,7 @@
 #include "gasmeter/sim/topology/topology.hpp"
 #include "sim/topology/walk.hpp"
 
-namespace gasmeter::sim {
+namespace gasmeter::sim::way_code_test {
 namespace {
 
 // Return the rest of a route without the directions of finished dimensions.
@@ -149,4 +149,4 @@ TEST_CASE("an_entry_that_comes_express_carries_a_packet_and_its_length") {
 }
 
 }  // namespace
-}  // namespace gasmeter::sim
+}  // namespace gasmeter::sim::way_code_test

@@ -16,7 +16,7 @@
 #include "gasmeter/base/error.hpp"
 #include "gasmeter/base/platform.hpp"
 
-namespace gasmeter::sim {
+namespace gasmeter::sim::fibre_test {
 namespace {
 
 struct Counted {
@@ -382,4 +382,4 @@ TEST_CASE("makers_have_names_and_those_not_available_say_why") {
 }
 
 }  // namespace
-}  // namespace gasmeter::sim
+}  // namespace gasmeter::sim::fibre_test

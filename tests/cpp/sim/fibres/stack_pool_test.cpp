@@ -15,7 +15,7 @@
 
 #include "gasmeter/sim/fibres/fibre.hpp"
 
-namespace gasmeter::sim {
+namespace gasmeter::sim::stack_pool_test {
 namespace {
 
 // Return the signal that ends a child process in which a byte is written.
@@ -115,4 +115,4 @@ TEST_CASE("stacks_beyond_the_budget_of_guard_pages_have_a_canary") {
 }
 
 }  // namespace
-}  // namespace gasmeter::sim
+}  // namespace gasmeter::sim::stack_pool_test

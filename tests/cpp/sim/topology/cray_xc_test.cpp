@@ -17,7 +17,7 @@
 #include "gasmeter/sim/topology/topology.hpp"
 #include "walk.hpp"
 
-namespace gasmeter::sim {
+namespace gasmeter::sim::cray_xc_test {
 namespace {
 
 using testing::ChannelDependencies;
@@ -446,4 +446,4 @@ TEST_CASE("waiting_unordered_packets_would_form_a_cycle_in_fewer_channels") {
 }
 
 }  // namespace
-}  // namespace gasmeter::sim
+}  // namespace gasmeter::sim::cray_xc_test

@@ -14,7 +14,7 @@
 #include "sim/fabric/script.hpp"
 #include "walk.hpp"
 
-namespace gasmeter::sim {
+namespace gasmeter::sim::faults_test {
 namespace {
 
 using testing::ChannelDependencies;
@@ -401,4 +401,4 @@ TEST_CASE("the_pace_of_some_nodes_alone_is_refused") {
 }
 
 }  // namespace
-}  // namespace gasmeter::sim
+}  // namespace gasmeter::sim::faults_test

@@ -7,7 +7,7 @@
 
 #include "gasmeter/base/error.hpp"
 
-namespace gasmeter::sim {
+namespace gasmeter::sim::placement_test {
 namespace {
 
 using Nodes = std::vector<std::uint32_t>;
@@ -78,4 +78,4 @@ TEST_CASE("place_says_what_does_not_fit") {
 }
 
 }  // namespace
-}  // namespace gasmeter::sim
+}  // namespace gasmeter::sim::placement_test

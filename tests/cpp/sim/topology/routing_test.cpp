@@ -12,7 +12,7 @@
 #include "gasmeter/sim/topology/topology.hpp"
 #include "walk.hpp"
 
-namespace gasmeter::sim {
+namespace gasmeter::sim::routing_test {
 namespace {
 
 using testing::all_shapes;
@@ -239,4 +239,4 @@ TEST_CASE("a_dragonfly_way_takes_each_kind_of_link_at_most_where_it_must") {
 }
 
 }  // namespace
-}  // namespace gasmeter::sim
+}  // namespace gasmeter::sim::routing_test

@@ -11,7 +11,7 @@
 #include "gasmeter/base/error.hpp"
 #include "walk.hpp"
 
-namespace gasmeter::sim {
+namespace gasmeter::sim::topology_test {
 namespace {
 
 using testing::error_of;
@@ -292,4 +292,4 @@ TEST_CASE("room_is_required_by_name") {
 }
 
 }  // namespace
-}  // namespace gasmeter::sim
+}  // namespace gasmeter::sim::topology_test

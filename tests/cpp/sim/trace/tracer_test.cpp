@@ -11,7 +11,7 @@
 #include "gasmeter/sim/engine/model_host.hpp"
 #include "sim/engine/prices.hpp"
 
-namespace gasmeter::sim {
+namespace gasmeter::sim::tracer_test {
 namespace {
 
 using conduit::PrivatePrice;
@@ -158,4 +158,4 @@ TEST_CASE("tracing_changes_no_time_and_refuses_what_it_cannot_tell") {
 }
 
 }  // namespace
-}  // namespace gasmeter::sim
+}  // namespace gasmeter::sim::tracer_test
