@@ -138,7 +138,10 @@ class Verifier {
   template <class Update, class Meet>
   [[nodiscard]] Verification verify(std::uint64_t* words, const Distribution& table, std::uint32_t rank,
                                     std::uint32_t ranks, const Stream& stream, Update update, Meet meet) {
-    if (stream.position() == verified_) update(std::min(probe_updates(ranks), stream.length()));
+    if (stream.position() == verified_) {
+      const std::uint64_t shortest = kUpdatesPerWord * table.count_of(ranks - 1);  // as many at every rank
+      update(std::min(probe_updates(ranks), shortest));
+    }
     meet();
     if (shares_ != nullptr) {
       shares_->take_back(table, verified_, stream.position());

@@ -392,20 +392,24 @@ TEST_CASE("damaged_table_of_random_access_is_found_beyond_one_per_cent") {
   CHECK_FALSE(is_right(try_raw(trial)));
 }
 
-// Run more updates than the stream has, several blocks, and tables that do not divide evenly.
+// Run more updates than the stream has, several blocks or none, and tables that do not divide evenly.
 TEST_CASE("random_access_returns_to_its_start_after_any_number_of_updates") {
   for (const std::uint32_t ranks : {1U, 2U, 3U, 5U}) {
     for (const char* variant : {"am", "direct"}) {
       for (const std::uint64_t iterations : {std::uint64_t{1}, std::uint64_t{1025}, rounds(20'000)}) {
         CAPTURE(ranks);
         CAPTURE(variant);
-        CAPTURE(iterations);
-        Trial trial = trial_of("random-access", "update", "smp", variant, 8192, ranks);
-        trial.iterations = iterations;
-        trial.blocks = 3;
-        const Verification verification = try_on_threads(trial, trial.request.kernel->make_real);
-        CHECK(verification.errors == 0);
-        CHECK(verification.checked == 1024);
+        for (const unsigned blocks : {0U, 3U}) {
+          CAPTURE(iterations);
+          CAPTURE(blocks);
+          Trial trial = trial_of("random-access", "update", "smp", variant, 8192, ranks);
+          trial.iterations = iterations;
+          trial.blocks = blocks;
+          const Verification verification = try_on_threads(trial, trial.request.kernel->make_real);
+          CHECK(verification.errors == 0);
+          CHECK(verification.checked == 1024);
+          if (std::string(variant) == "am") CHECK(try_modelled(trial).errors == 0);
+        }
       }
     }
   }
