@@ -100,9 +100,9 @@ class FirehoseOwner {
     const auto use_entry = uses_.find(bucket);
     return use_entry == uses_.end() ? Use{} : use_entry->second;
   }
-  // Check a request, which may overtake an earlier one. Each request asks for no less than it gives up, so that no
-  // request alone exceeds the share. A peer may want a bucket again before its request to give that bucket up has
-  // arrived.
+  // Check a request, which may overtake an earlier one. Each request asks for no less than it gives up, so that it
+  // never lowers the peer's count. All requests together stay within the share, hence any of them do. A peer may want a
+  // bucket again before its request to give that bucket up has arrived.
   void check(Rank from, const Held& held, const MoveRequest& request) const {
     check_names(from, request.given_up);
     check_names(from, request.wanted);

@@ -1,6 +1,6 @@
 // Addresses of memory on a modelled machine. The pages of memory must not depend on this computer's allocator.
 //
-// A model sees no objects, only uses of memory: [address, address + bytes). A use that meets no earlier one is the
+// A model sees no objects, only uses of memory: [address, address + bytes). A use that overlaps no earlier one is the
 // first of an object. The object gets the next modelled address, and the use begins a page. A use that overlaps
 // earlier ones is of the same object, since two objects never overlap, and its address follows from theirs. A use that
 // joins several objects follows the earliest; the addresses of the others become void. Uses that only meet at their

@@ -78,7 +78,7 @@ class Key:
 
 
 _DISTURBED = frozenset({"moved", "load", "noisy"})
-"""States of rows whose difference may come from the machine."""
+"""States of rows whose difference may come from the machine: some of `gasmeter.rows.state.STATES`."""
 
 
 @dataclass

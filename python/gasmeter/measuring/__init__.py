@@ -1,7 +1,8 @@
 """Run points and keep their results: blocks, probes, comparisons, and the rule that ends a measurement.
 
-`execution` takes an experiment group by group, `runner` measures a group in small alternating blocks, `sessions` and
-`workers` hold the ranks of a job, real or in virtual time. `recording` turns outcomes into rows.
+A group is a set of points that are measured together in small alternating blocks (`gasmeter.sweeps.point.Group`).
+`execution` takes an experiment group by group, `runner` measures a group. `sessions` and `workers` hold the ranks of a
+job, real or in virtual time. `recording` turns outcomes into rows. README.md has every module.
 """
 
 from __future__ import annotations

@@ -17,15 +17,16 @@ from gasmeter.sweeps.point import Group, Point
 
 __all__ = ["Bisection"]
 
-_UNRELIABLE = frozenset({"moved", "few blocks", "load"})  # the interval shows that a value is noisy
+# Some of `gasmeter.rows.state.STATES`. "noisy" is left out, because the interval shows it.
+_UNRELIABLE = frozenset({"moved", "few blocks", "load"})
 
 
 @dataclass
 class _Looked:
-    """A family of groups, and the jumps among the sizes that its kernel takes."""
+    """Groups that differ only in the size (`Family`), and the state of the search for jumps among their sizes."""
 
     family: Family
-    curves: tuple[Point, ...]  # the common part of all sizes, one for each curve
+    curves: tuple[Point, ...]  # one for each curve, at size 0: what all points of the curve share
     grain: int = 1
     refused: list[int] = field(default_factory=list)
     wanted: dict[int, set[str]] = field(default_factory=dict)  # by size: curves that need the size

@@ -75,7 +75,8 @@ def execute(experiment: Experiment, run: Run | None = None) -> Result:
         result.remarks.extend(sweep.refusals.lines(groups))
         result.bisected = sweep.bisection.curves(done)
         result.added = frozenset(point.id for group in groups if group.added for point in group.points)
-        if not run.bare:  # a caller without summaries varies numbers on purpose
+        # Bare runs (`gasmeter reproduce`, checks of machines) change machine numbers on purpose, also unused ones.
+        if not run.bare:
             result.remarks.extend(unused_overrides(groups, done))
         against = about.end(result)
         if store:
@@ -202,6 +203,7 @@ class _Sweep:
         self._clock = Clock(self._missing(groups), run.beside, run.progress)
 
     def _missing(self, groups: Iterable[Group]) -> list[Group]:
+        """Return the groups to measure: those without a record, and those that another build measured."""
         return [group for group in groups if group.id not in self._done or group.id in self.stale]
 
     def rounds(self) -> Generator[Record]:
@@ -222,7 +224,7 @@ class _Sweep:
     def _records(self, groups: Sequence[Group], beside: Sequence[Beside]) -> Generator[Record]:
         """Measure real groups one after the other, then modelled ones side by side; yield each when it is done.
 
-        Donors are measured before the groups that copy their rows.
+        Groups that others copy rows from (donors, see `taking_over`) are measured before the groups that copy.
         """
         rounds = 0
         for group in (group for group in groups if not group.modelled):
@@ -237,12 +239,13 @@ class _Sweep:
             yield from records
 
     def _modelled_records(self, groups: Sequence[Group], beside: Sequence[Beside]) -> Generator[Record]:
-        """Measure modelled groups in threads, donors first.
+        """Measure modelled groups in threads.
 
-        Groups are yielded in the order in which they began, so that the journal does not depend on which is done first.
-        Work that is no point stands between donors and copies: it fills the time of copying, and no long piece comes
-        last. Ctrl-C or an error ends the running groups; groups done out of order are yielded before it is raised
-        again.
+        Groups are yielded in the order in which they began, so that the lines of the store's journal do not depend on
+        which group is done first. The order of work is: groups that cannot copy rows, other work (`Run.beside`, for
+        instance conformance cases), groups whose donor's rows could not be copied. Other work keeps the workers busy
+        while rows are copied, and none of it is left for the end. Ctrl-C or an error ends the running groups; groups
+        done out of order are yielded before it is raised again.
         """
         jobs = self._run.jobs
         with ThreadPoolExecutor(max_workers=jobs) as workers:

@@ -22,7 +22,7 @@ __all__ = ["Experiment"]
 class Experiment(experiment.Experiment):  # noqa: D101 - one text for both
     __doc__ = experiment.Experiment.__doc__
 
-    if TYPE_CHECKING:  # arguments of the validators: series, or the fields of a single one
+    if TYPE_CHECKING:  # arguments that the validators accept: several series, or the fields of a single one
 
         @overload
         def __init__(

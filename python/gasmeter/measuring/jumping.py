@@ -49,7 +49,7 @@ class Search:
 
 @dataclass(frozen=True)
 class _Slope:
-    """Rise of a curve per byte, and its uncertainty from the intervals."""
+    """Rise of a curve per byte, and its uncertainty from the 95 % intervals."""
 
     value: float
     open: float
@@ -57,7 +57,7 @@ class _Slope:
 
 @dataclass(frozen=True)
 class _Trend:
-    """Range of slopes within which an interval has no jump."""
+    """Range of slopes within which two neighbouring sizes have no jump between them."""
 
     least: float
     most: float
@@ -70,15 +70,15 @@ def search(
     """Return the jumps of a curve as far as its points show them, and the sizes to measure next, in ascending order.
 
     **A jump.** The search looks at time over size; for bandwidths and rates that is the time of an operation. Between
-    neighbouring sizes the time may rise as it does elsewhere: by the width of the interval times a slope between those
-    of two other intervals, one on either side. Among the two nearest intervals on each side, the two count that agree
-    best, so that a jump next door is no trend. At an end of the curve the slopes of the two nearest intervals count,
-    and their extrapolation. The rest of the step beyond that range, up or down, is a jump if it exceeds `share` of the
-    time at the smaller size. It must also exceed the 95 % intervals of both sizes and of the surer slope, and the
-    host's state must be the same at both sizes. A curve whose slope changes steadily, and a curve with a bend, has no
-    jump. A bend between the last two points may cause some extra points, but is no jump either.
+    neighbouring sizes (a stretch) the time may rise as it does elsewhere: by the width of the stretch times a slope
+    between those of two other stretches, one on either side. Among the two nearest stretches on each side, the two
+    count that agree best, so that a jump next door is no trend. At an end of the curve the slopes of the two nearest
+    stretches count, and their extrapolation. The rest of the step beyond that range, up or down, is a jump if it
+    exceeds `share` of the time at the smaller size. It must also exceed the 95 % intervals of both sizes and of the
+    surer slope, and the host's state must be the same at both sizes. A curve whose slope changes steadily, and a curve
+    with a bend, has no jump. A bend between the last two points may cause some extra points, but is no jump either.
 
-    **Its place.** The search halves the interval with the same slopes. It goes on in a half (or both) that holds a jump
+    **Its place.** The search halves the stretch with the same slopes. It goes on in a half (or both) that holds a jump
     by the same rule, or three quarters of the whole jump. If neither half does, the curve rises in many steps and has
     no jump. The search ends at two sizes with none between them, which must hold a jump by the same rule.
 
@@ -105,9 +105,9 @@ def search(
 def raised_grain(grain: int, refused: Collection[int], taken: Collection[int]) -> int:
     """Return the step that sizes must be multiples of, after a kernel refused some.
 
-    The result is the least common step of all `taken` sizes that no `refused` size shares: never above the kernel's own
-    step, so that no valid size is skipped. If there is none (a kernel of powers of two), return a multiple of `grain`
-    with one factor of two more than the newest refused size.
+    The result is the smallest number that divides every `taken` size and no `refused` size. The kernel's own step is
+    such a number, so that the result is at most that step. If there is none (a kernel of powers of two), return a
+    multiple of `grain` with one factor of two more than the newest refused size.
     """
     common = math.gcd(*taken)
     if step := next((step for step in _divisors(common) if all(size % step for size in refused)), 0):
@@ -124,7 +124,7 @@ def _divisors(number: int) -> list[int]:
 
 @dataclass(frozen=True)
 class _Halving:
-    """The search in one interval."""
+    """The search between two sizes."""
 
     curve: Mapping[int, Sample]
     share: float
@@ -176,7 +176,7 @@ def _slope(before: Sample, after: Sample) -> _Slope:
 
 
 def _trend(points: Sequence[Sample], place: int) -> _Trend:
-    """Return the slopes that an interval may have by its neighbours."""
+    """Return the slopes that a stretch between two sizes may have by its neighbours."""
     slopes = [_slope(before, after) for before, after in pairwise(points)]
     left, right = slopes[max(0, place - _NEAREST) : place][::-1], slopes[place + 1 : place + 1 + _NEAREST]
     if left and right:
@@ -200,7 +200,7 @@ def _between(slopes: Sequence[_Slope]) -> _Trend:
 
 
 def _beyond(before: Sample, after: Sample, trend: _Trend) -> float:
-    """Return the part of a step that no trend explains; 0 if the intervals do not confirm it."""
+    """Return the part of a step that no trend explains; 0 if the 95 % intervals do not confirm it."""
     width = after.size - before.size
     step, least, most = after.time - before.time, trend.least * width, trend.most * width
     if step > most:
@@ -211,7 +211,7 @@ def _beyond(before: Sample, after: Sample, trend: _Trend) -> float:
 
 
 def _perhaps(before: Sample, after: Sample, trend: _Trend, share: float) -> bool:
-    """Tell whether intervals leave room for a jump; never if times repeat exactly."""
+    """Tell whether the 95 % intervals leave room for a jump; never if times repeat exactly."""
     width, least = after.size - before.size, share * before.time
     up = after.high - before.low - (trend.most - trend.open) * width
     down = (trend.least + trend.open) * width - (after.low - before.high)

@@ -20,7 +20,7 @@ _ALLOWED = 0.01
 _DEVIATIONS = 3.0
 """Standard deviations by which more words than expected may miss an update."""
 _FASTER = 2.0
-"""Factor by which blocks may run faster than those that told the pace: nothing may disturb them."""
+"""Factor by which blocks may run faster than those that told the pace: perhaps nothing disturbs them."""
 _BETWEEN = 0.5
 """Share of an update's time between its read and its write: half of a get and half of a put, which take as long."""
 _WORD_BYTES = 8
@@ -40,8 +40,9 @@ def at_risk(point: Point) -> bool:
 def refuse_small_table(point: Point, rate: float = 0.0, most: float = 0.0) -> None:
     """Raise UsageError for a table of RandomAccess by put and get too small to pass its own check.
 
-    `rate` counts updates per second of all ranks during the measurement, `most` those within blocks; without a rate
-    only the prescribed updates count. The error names the expected share of lost words and a sufficient table.
+    `rate` and `most` are updates per second of all ranks: `rate` by the wall clock, pauses between blocks included,
+    `most` within blocks alone. Without a rate only the prescribed updates count. The error names the
+    expected share of lost words and a sufficient table.
     """
     if not at_risk(point):
         return

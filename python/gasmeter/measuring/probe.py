@@ -1,7 +1,7 @@
 """The placement probe: the current distance of two cores.
 
 On virtual machines cores move: a cache line's round trip between the same two cores changes up to tenfold within
-minutes. The probe's value is stored with every row. Only blocks between which it moved by less than 15 % are compared.
+minutes. The probe's value is stored with every row. Only blocks between which it moved by at most 15 % are compared.
 
 The probe is a program of its own, `gasmeter-probe`, apart from the build under test: a slower build must not move the
 yardstick, too. Stores keep its digest.
@@ -27,7 +27,7 @@ __all__ = ["INTERVAL_S", "PROGRAM", "TOLERANCE", "Probe", "probe_digest", "probe
 INTERVAL_S = 1.0
 """The probe runs at most once in this time; rows in between share its value."""
 TOLERANCE = 0.15
-"""Blocks are compared only if the probe moved by no more than this share between them."""
+"""Blocks are compared only if the probe moved by at most this share between them."""
 PROGRAM = "gasmeter-probe"
 _MILLISECONDS = 50
 _LATE_S = 10.0

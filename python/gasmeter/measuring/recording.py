@@ -29,7 +29,7 @@ Values = np.ndarray[tuple[int], np.dtype[np.float64]]
 Truths = np.ndarray[tuple[int], np.dtype[np.bool_]]
 # Options of kernels that access objects in turn, with their defaults.
 _TURNS = {"objects": "1", "capacity": "100"}
-# Columns of a modelled metric in a kernel that times this computer.
+# Columns of a metric of the modelled machine (bytes held), in a kernel that measures the simulation's speed.
 _MODELLED: Row = {"kind": "modelled", "label": "predicted", "host_state_ns": math.nan}
 
 

@@ -34,7 +34,7 @@ class Run:
     # Measure real points that often, each time with new workers, as repetitions 0 to starts - 1; 0: as planned.
     starts: int = 0
     revision: str = ""  # revision under measurement, for run.json
-    # Modelled points, and the same point on another variant of the machine, whose rows `taking_over` may copy.
+    # Points that may copy rows (`taking_over`), each with its donor: the same point on another variant of the machine.
     donors: Mapping[str, str] = field(default_factory=dict)
     beside: Sequence[Beside] = ()  # other work for the workers of modelled groups, once no real group is measured
     planned: Sequence[Group] = ()  # the experiment's plan, if the caller has one already

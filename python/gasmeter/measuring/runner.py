@@ -2,6 +2,9 @@
 
 All points of a group are opened at once, warmed up and verified. Then one block of each point follows the other, A, B,
 A, B, until the time is used up or the interval is narrow enough. A point whose data did not verify gets no value.
+
+`gasmeter.guard.alternating` and `gasmeter.reproduction.run.running` derive their runners from `Runner`: a change of its
+loop changes comparisons of builds and papers, too.
 """
 
 from __future__ import annotations
@@ -255,7 +258,7 @@ class Runner:
         Raises
         ------
         UsageError
-            If no point can be opened as asked (but a size that a group with `clip` leaves out).
+            If no point can be opened. A default size that the operation does not carry (`Group.clip`) is left out.
         ResourceError
             If the machine lacks something that every point needs.
         BrokenJob
@@ -390,7 +393,7 @@ class Runner:
         if member.outcome.verification.verified is Verified.FALSE:
             return False
         if member.least_operations:
-            # A single update per word, so that no rank meets a page of the table first in a measured block.
+            # A single update per word, so that no measured block is the first to touch a page of the table.
             ranks = member.outcome.point.ranks
             block = member.session.block(max(1, member.least_operations // UPDATES_PER_WORD // ranks))
             member.whole_ns = block.elapsed_ns * UPDATES_PER_WORD
@@ -413,7 +416,7 @@ class Runner:
 
     @staticmethod
     def _divide(members: Sequence[_Member]) -> None:
-        """Divide prescribed work into as many blocks for every member, of about 2 ms but no more than 24."""
+        """Divide prescribed work into the same number of blocks for every member: about 2 ms each, at most 24."""
         prescribed = [
             entry for entry in members if entry.least_operations and not entry.outcome.point.budget.iterations
         ]
@@ -427,7 +430,7 @@ class Runner:
         if member.outcome.modelled or not at_risk(member.outcome.point):
             return
         rate = most = 0.0
-        for _ in range(_PACED):  # take the fastest: a disturbed block loses no update
+        for _ in range(_PACED):  # take the fastest: undisturbed blocks lose most updates, so they decide
             began = self._clock()
             block = member.session.block(member.iterations)
             rate = max(rate, block.operations / max(self._clock() - began, 1e-6))
@@ -513,7 +516,7 @@ class Runner:
             late = now - started >= limit_s(_points(members)) or limit.ends_before(now - last)
             if not compared or any(result.kept()) or extensions == _MOST_EXTENSIONS or late:
                 return
-            # The cores moved while the blocks ran, so that none may be compared: measure again.
+            # The cores moved while the blocks ran, so that none may be compared: measure more rounds of all members.
             extensions, begin, check_at = extensions + 1, self._clock(), rounds + statistics.FEWEST_BLOCKS
 
     @staticmethod

@@ -163,7 +163,7 @@ class RealSession:
     def write_stamps(self, folder: Path) -> dict[int, str]:
         """Write each rank's time stamps to ``stamps.RANK`` in `folder`.
 
-        Return the text of each trace step's price by the code of its stamp.
+        Return, by the code in a stamp, the name of the trace step that the stamp prices.
         Raises ResourceError if there were more stamps than a rank keeps, or a file cannot be written.
         """
         reply = self._ask("write_stamps", {"folder": folder})[0]
@@ -255,8 +255,9 @@ class ModelSession:
     def verify(self, *, blocks_follow: bool = False) -> Verification:
         """Check the data of every rank.
 
-        If `blocks_follow`, the check must not change later blocks by a picosecond. Its operations then use the
-        memory of timed operations, not a slot (separate memory) for each.
+        If `blocks_follow`, the check must not change later blocks by a picosecond: it repeats timed operations in the
+        same memory. Otherwise it may use a separate piece of memory (slot) for each operation, which changes caches and
+        registrations, and so later times.
         """
         return verification_of([self._job.verify(blocks_follow=blocks_follow)])
 

@@ -15,7 +15,7 @@ __all__ = ["unused_overrides"]
 def unused_overrides(groups: Iterable[Group], done: Mapping[str, Record]) -> list[str]:
     """Return a line for each changed machine number that made no difference to any of its points.
 
-    A number that only other numbers follow counts as used if one of these is used.
+    A number that serves only to derive others counts as used if one of them is.
     """
     points: dict[str, int] = {}
     never: dict[str, dict[str, str]] = {}

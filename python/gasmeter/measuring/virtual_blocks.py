@@ -48,7 +48,7 @@ _FAR = 10.0
 def prescribed_operations(point: Point) -> int:
     """Return the total operations that a kernel prescribes: RandomAccess four per table word, others 0 (unlimited).
 
-    The result is 0 too if the caller counted the blocks.
+    The result is 0, too, if the budget prescribes the number of blocks.
     """
     if point.budget.blocks is not None:
         return 0
@@ -59,7 +59,8 @@ def prescribed_operations(point: Point) -> int:
 def least_iterations(point: Point) -> int:
     """Return the least iterations of a block: 64 for a kernel that times the simulation itself, else 1.
 
-    Barriers around a block are work that no rate counts: with 512 ranks 18 messages a rank.
+    Barriers around a block are work that no rate counts: with 512 ranks 18 messages a rank. In a block of 64
+    operations their share is small.
     """
     return _LEAST_SIMULATED if point.declared_kernel.measures_simulation else 1
 
@@ -188,8 +189,8 @@ def stopped_after(
     """Stop sessions in virtual time when `seconds` of CPU time are used up; other programs' time does not count.
 
     Another thread calls `stops`, which may grow meanwhile, and the sessions are unusable afterwards. `refusal` builds
-    the error that replaces theirs. It is raised even if they just ended by themselves, because a late stop would end
-    the session's next command.
+    the error that replaces the sessions' errors. This error is raised even if the sessions just ended by themselves,
+    because a late stop would end a session's next command.
     """
     deciding, leaving = threading.Lock(), threading.Event()
     over, left = False, False

@@ -34,7 +34,7 @@ _COLOURS: Mapping[str, str] = {
          "no band", "note", "few blocks", "load", "noisy", "new"), _OPEN,
     ),
 }  # fmt: skip
-"""Colours by verdict in lower case: good, bad, or undecided."""
+"""Colours by verdict, and by state of a row (`gasmeter.rows.state.STATES`), in lower case: good, bad, or undecided."""
 
 
 def width() -> int:

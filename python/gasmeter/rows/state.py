@@ -11,7 +11,8 @@ __all__ = ["GOOD", "NOISY", "STATES", "state_of", "states_line", "worst"]
 STATES = ("moved", "few blocks", "load", "noisy", "good")
 """States, the worst first. moved: most blocks were left out since the cores moved. few blocks: fewer than six are left,
 so that there is no interval. load: other programs took processors that the ranks needed. noisy: half the interval
-exceeds 10 %. good: none of these."""
+exceeds 10 %. good: none of these. Other lists hold some of them: ``_UNRELIABLE`` in `gasmeter.measuring.bisecting`,
+``_DISTURBED`` in `gasmeter.guard.stores`, the colours in `gasmeter.rendering.terminal`, and ``schemas/row.json``."""
 GOOD = "good"
 NOISY = 0.1
 """A row is noisy if half its interval is a larger share of its value."""

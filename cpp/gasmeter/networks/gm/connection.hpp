@@ -63,8 +63,8 @@ class Connection {
   static constexpr std::uint32_t kNone = 0xffffffffU;
   static constexpr unsigned kAhead = 4;  // packets begun whose last byte has not left the card
 
-  // Timers after which packets leave again: one of the card's kAhead places is free, or a message that the peer could
-  // not receive was held long enough.
+  // Timers after which packets leave again: one of the kAhead places that this connection has in the card is free, or a
+  // message that the peer could not receive was held long enough.
   struct Timer : sim::Action {
     Timer(Connection& of, void (*on_due)(sim::Action&, SimTime)) : sim::Action(on_due), connection(of) {}
     Connection& connection;

@@ -123,7 +123,8 @@ std::vector<ConformanceSetup> conformance() {
            .repeats = true}};
 }
 
-// A rank keeps two of these sends for replies. Three requests have to leave before any rank takes them.
+// GmConduit reserves two of the 7 send tokens for replies. The other five let three Shorts leave before their target
+// polls: cases of the conformance suite send as many (send_up_to_three).
 std::vector<TrialMachine> trial_machines() {
   const MachineNumbers few = {
       {"port.send_tokens", 7.0}, {"port.receive_tokens", 2.0}, {"port.hold_timer", 5e-6}, {"link.mtu", 512.0}};

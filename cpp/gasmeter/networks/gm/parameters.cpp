@@ -23,7 +23,7 @@ ParameterTable table(GmNumbers& n) {
       .within(1, 1024);
   table.bandwidth("pci.bandwidth", p.pci_per_byte_fs, 400e6,
                   "DMA between card and host memory, both directions together");
-  // Requests and replies have a priority each. A message of GmConduit takes up to two send tokens of its priority.
+  // A message of GmConduit takes up to two send tokens. Requests leave two tokens for replies, hence at least four.
   table.count("port.send_tokens", p.send_tokens, 32.0, "sends that a port may have under way")
       .within(kLeastSendTokens, kMostTokens);
   table.count("port.receive_tokens", p.receive_tokens, 32.0, "receives that a port may have provided")

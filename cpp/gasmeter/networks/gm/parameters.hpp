@@ -13,8 +13,8 @@
 namespace gasmeter::networks::gm {
 
 // Source: row gm of tests/checks/am_instructions.py. inject: mean of request (311) and reply (325), less 32 of
-// the core, which header_build covers. deliver: mean of handler (196) and answered handler (192), less 106 of the core,
-// which dispatch covers.
+// the layer `core`, which header_build covers. deliver: mean of handler (196) and answered handler (192), less 106 of
+// that layer, which dispatch covers.
 inline constexpr conduit::InstructionCounts kInstructions{.inject = 286, .deliver = 88};
 
 // The defaults are round numbers for times that can be computed by hand, and describe no machine.

@@ -29,7 +29,8 @@ class Crew {
 
     static State of(Partition& partition);
     void add(const State& other);
-    // Return how far a node goes that was held back in the last window.
+    // Return up to where nodes go on that were held back in the last window (Partition::run_window): to the end of the
+    // block if no body is live, else to the end of the window.
     [[nodiscard]] SimTime held_until(SimTime window_end) const { return live == 0 ? block_end : window_end; }
   };
 

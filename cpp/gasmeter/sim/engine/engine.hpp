@@ -36,10 +36,11 @@ class FastForward;
 class ModelHost;
 class Tracer;
 
-// When a wait ends: the instant of the poll that finds what a rank waits for; the same for all ranks.
+// When a wait ends: the instant of the poll that finds what a rank waits for; the same for all ranks. Formulas:
+// docs/notes/modelled-time.md.
 enum class Waits : std::uint8_t {
   by_polls,  // a whole number of polls after the wait began: polls are short beside what is timed
-  mid_poll,  // half a poll later: the mean over all phases. As many polls are paid, and at least one
+  mid_poll,  // half a poll after the wake, the mean over all phases; but never before one whole poll
   asleep,    // at once: the rank sleeps in the kernel, after the one call that found nothing, until the kernel wakes it
 };
 
@@ -115,9 +116,9 @@ class Engine {
   void start(Rank rank, std::function<void()> body);
 
   // Run until every body has returned or is parked. Parked bodies resume at one instant: where the last run() ended.
-  // This instant is the end of a window or, with a single node, the one at which its last rank parked. Throws what a
-  // body or a device throws, Deadlock (one line per waiting rank) or Interrupted. All bodies are cancelled before, and
-  // the engine can then only be destroyed.
+  // This instant is a multiple of a power of two (Partition::block_end()) or, with a single node, the one at which its
+  // last rank parked. Throws what a body or a device throws, Deadlock (one line per waiting rank) or Interrupted. All
+  // bodies are cancelled before, and the engine can then only be destroyed.
   void run();
 
   // Unwind every body. For owners of objects that suspended bodies still use.
@@ -131,7 +132,7 @@ class Engine {
   // --- for devices and bodies, each on its own node
   // Let `action` happen on node `to` at `at`. A rank that posts is synchronised first, so that the order of posting is
   // that of the ranks' clocks. An event for another node comes no sooner than the promised lookahead. Between runs `at`
-  // is not before now(); with several nodes nothing may be posted between runs before the first run.
+  // is not before now(). With several nodes nothing may be posted before the first run.
   GASMETER_INLINE void post(NodeId from, NodeId to, SimTime at, Action& action) {
     Node& poster = nodes_[index(from)];
     Partition& partition = *poster.partition;
@@ -140,7 +141,8 @@ class Engine {
     if (GASMETER_UNLIKELY(tracer_ != nullptr)) trace_post(partition, from, to, at, tie, action);
     partition.post(to, at, tie, action);
   }
-  // Post in the place of another event, whose tie it takes, or before or behind all other events of the instant.
+  // Post in the place of another event, whose tie (its place among events of one instant: action.hpp) it takes, or
+  // before or behind all other events of the instant.
   void post(NodeId from, NodeId to, SimTime at, Action& action, Tie tie) {
     Partition& partition = *nodes_[index(from)].partition;
     if (partition.current != nullptr || at < partition.now) prepare_post(partition, at);
@@ -278,7 +280,7 @@ class Engine {
   std::vector<std::unique_ptr<TakenTime>> taken_;                 // by rank; null: nothing takes time from the rank
   struct Wait {
     const char* what = nullptr;  // for a deadlock report
-    SimTime worked{-1};          // the rank's clock less its sleep, when it last began to sleep in this way
+    SimTime worked{-1};          // the rank's clock less `idled`, when its last idle() with Looks began
     const std::byte* memory = nullptr;
     std::uint32_t bytes = 0;
     bool at_polls_alone = false;

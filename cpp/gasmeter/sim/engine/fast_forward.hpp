@@ -38,7 +38,7 @@ class FastForward {
   [[nodiscard]] bool run();
 
  private:
-  static constexpr std::size_t kLongestPeriod = 8;   // in beats
+  static constexpr std::size_t kLongestPeriod = 8;   // in beats: SteadyTraffic::is_beat()
   static constexpr unsigned kMostBeats = 128;        // without a period; windows then take over again
   static constexpr std::size_t kMostEntries = 4096;  // events of transfers, at a time
   // Windows between two looks: a look at transfers alone costs next to nothing, a look in which they happen is dear.

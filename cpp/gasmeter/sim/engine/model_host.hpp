@@ -104,8 +104,8 @@ class ModelHost {
   }
   // Call Engine::act() for this rank.
   GASMETER_INLINE void act(Action& action) { engine().act(*rank_, action); }
-  // Tell whether the rank may act on what it knows without being synchronised. Strict and traced ranks look first, and
-  // so does a rank whose clock an interrupt or stall may still put off.
+  // Tell whether the rank may act on what it knows without being synchronised. Ranks that are strict, traced or on a
+  // slow node look first, and so does a rank whose clock an interrupt or stall may still put off.
   [[nodiscard]] bool runs_ahead() const { return !rank_->careful && !rank_->loses_time; }
   // Mark an instant for traces; moves no clock.
   GASMETER_INLINE void mark(Mark which) {
@@ -123,8 +123,8 @@ class ModelHost {
   // True: the rank has left out a poll that would have found something.
   bool idle(SimTime deadline, const Looks& looks) { return engine().idle(*rank_, deadline, looks); }
   // Leave out the poll at the clock. Called in front of idle(), by a rank that runs ahead and knows of nothing that a
-  // poll could find. What the poll would have found ends the wait at the clock and leaves the wake that the poll would
-  // have left. The rank then polls before it does anything else.
+  // poll could find. If the poll would have found something, idle() ends at the clock and returns true, and the next
+  // idle() returns at once, too. The rank then polls before it does anything else.
   GASMETER_INLINE void leave_poll_out() { rank_->left_out = true; }
 
   // Read the clock for a figure: all time that has been taken from the rank until now counts. From most ranks nothing
@@ -186,8 +186,8 @@ class ModelHost {
     const SimTime start = rank_->clock;
     rank_->clock = std::max(start + price.of(bytes), engine().use_memory(rank_->node, start, bytes));
   }
-  // Take the slow path of a strict or traced rank: synchronise before the price (a shared price always does, which is
-  // early enough for either), and tell the tracer.
+  // Take the slow path of a rank that is strict, traced or on a slow node: synchronise before the price (a shared price
+  // always does, which is early enough for all three), and tell the tracer.
   void copy_carefully(const conduit::Price& price, void* to, const void* from, Bytes bytes);
   void move_carefully(Step step, SimTime time);
   void spend_carefully(Step step, SimTime time);

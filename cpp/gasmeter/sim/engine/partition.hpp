@@ -157,7 +157,7 @@ class alignas(kNoSharing) Partition {
     const std::int64_t at = begin.ps + cursor_->offset();
     return at < until.ps && (pending_.empty() || at < pending_.front().at);
   }
-  // Return an entry that comes soon, or `taken` where there is none.
+  // Return an entry that comes soon, whose data the caller prefetches, or `taken` where there is none.
   [[nodiscard]] GASMETER_INLINE const Posted& soon(const Posted& taken) const {
     return cursor_ < fetch_end_ ? cursor_[kAhead] : taken;
   }
@@ -209,8 +209,9 @@ class alignas(kNoSharing) Partition {
   void leave_thread() { exceptions_ = nullptr; }
   // Return the earliest window of this partition and of the events it has posted to others.
   [[nodiscard]] Window next_window();
-  // Run a window; a window in which nothing happens here may be left out. It stays open where nodes are held back: a
-  // block may end in it as soon as no body of theirs is live, and their events behind its end wait for the next block.
+  // Run a window; a window in which nothing happens here may be left out. If a block may end inside the window, each
+  // node without a live body stops at the boundary where the block would end: the node is held back. The window then
+  // stays open until go_on_until(). Events behind the end of the block wait for the next block.
   void run_window(Window window);
   [[nodiscard]] bool holds_back() const { return !held_.empty(); }
   // Let held nodes go on until `until`; the rest of their events comes again.

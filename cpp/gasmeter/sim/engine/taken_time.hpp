@@ -20,7 +20,7 @@ struct TakenTime {
   SimTime busy_until;            // when the core is done with all interrupts
   SimTime taken;                 // time that interrupts have taken so far
   SimTime taken_in_wait;         // part of `taken` since the current wait began
-  SimTime sought = kNever;       // in a wait: the instant whose first poll ends it
+  SimTime sought = kNever;       // in a wait: the first poll at or after this instant ends the wait
   SimTime released = kNever;     // when the stall ends; may be known before it begins
   SimTime end;                   // when all of the work is done
   bool cut = false;              // messages cut the current work short

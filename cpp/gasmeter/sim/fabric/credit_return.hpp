@@ -15,6 +15,7 @@ inline constexpr std::uint32_t kMostChannels = 2;
 
 // A ring of credits, in order: each tells when a buffer is free for the near end, and in which channel. The ring lies
 // with the far end, but the thread of the near end writes and reads it: every packet writes, few senders have to read.
+// If another thread runs the far end, its credits come by Partition::send_credit().
 //
 // This class is a view. The rings of a node's links lie together, so that a packet touches little memory.
 class CreditReturn {

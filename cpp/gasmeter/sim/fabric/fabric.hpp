@@ -7,9 +7,9 @@
 // arrival. A packet that finds no free buffer at the far end lets packets of other channels pass. A packet leaves its
 // buffer with its last byte.
 //
-// The cost of a link depends on its class, which the topology tells. On one-way rings an echo follows each ring of a
-// packet's way over the rest of the ring: fabric_rings.hpp. Unordered packets choose their way where the topology has
-// several: fabric_choices.hpp.
+// The cost of a link depends on its class, which the topology tells. On one-way rings the node that takes a packet out
+// of a ring sends a short echo on, over the rest of the ring, to where the packet entered it: fabric_rings.hpp.
+// Unordered packets choose their way where the topology has several: fabric_choices.hpp.
 //
 // As long as buffers are free at the far end, a packet's turn is known when the packet arrives, and so is all that
 // follows: a hop is one event.
@@ -91,8 +91,8 @@ struct LinkUse {
 // A fabric belongs to one engine, whose nodes are the vertices of the topology; the engine outlives it.
 class Fabric : private Wiring {
  public:
-  // Throws UsageError where the engine's nodes are not the topology's vertices, for negative costs, and for one-way
-  // rings without an echo. Also for classes that the topology does not have or that are limited in part.
+  // Throws UsageError where the engine's nodes are not the topology's vertices, for negative costs, for one-way rings
+  // without an echo, for classes that the topology does not have, and where only some classes have limited buffers.
   Fabric(Engine& engine, Topology topology, const FabricParameters& parameters, FabricSink& sink);
   // Make links of one class, used both ways.
   Fabric(Engine& engine, Topology topology, const LinkParameters& links, FabricSink& sink);

@@ -114,8 +114,8 @@ def evidence(
     """Return the evidence for the claims of a figure.
 
     A claim may read lines of other figures of the paper. The evidence has one table for each placement of `figure`. A
-    line with other placements (two ranks have only one) has its values in every table. `effective` is the number of
-    equally likely draws, `refused` maps draws that a machine refuses to reasons.
+    line of another figure may have other placements (two ranks have only one). Its values then stand in every table.
+    `effective` is the number of equally likely draws, `refused` maps draws that a machine refuses to reasons.
     """
     tables = _Tables(paper, gathered)
     given = {placement: tables.of("figure", GIVEN, placement, 0) for placement in figure.placements}

@@ -113,7 +113,7 @@ def small_run(program: Program, metrics: tuple[str, ...] = ()) -> str:
 
 
 def _fixed(given: Machine) -> dict[str, float | str]:
-    """Return the numbers of a machine, each of a kind in `_FIXED` but 0 replaced."""
+    """Return the numbers of a machine; nonzero ones of a kind in `_FIXED` are replaced by the fixed value."""
     kinds = {number.key: number.kind for number in given.numbers}
     return {key: _FIXED.get(kinds[key], value) if value else value for key, value in given.values().items()}
 

@@ -26,7 +26,7 @@ class Line:
     conduit: str  # name in the catalogue
     machine: str = ""  # modelled machine; empty for a line measured here
     topology: str = ""  # replaces the machine's; empty for the machine's own
-    variant: str = ""  # variant of the kernel; empty for its first or raw one
+    variant: str = ""  # variant of the kernel; empty for the kernel's first one, and for raw programs
     op: str = ""  # operation of the kernel; empty for its first
     metric: str = "gups"  # metric of the catalogue, or ``counter:NAME``, that counter per operation
     overrides: tuple[tuple[str, str], ...] = ()  # machine numbers that differ from its file
@@ -36,7 +36,8 @@ class Line:
     ranks: int = 2  # ranks of every point, unless the axis says
     size: int = 0  # bytes, unless the axis says; 0 is the operation's default
     drawn_to: int | float = math.inf  # largest x that is run on draws; beyond it draws would take too long
-    counted: bool = False  # whether the metric counts events of the program, which no price moves (a few draws show it)
+    # Whether the metric counts events of the program, which no price moves; `planning.plan_witnesses` plans the test
+    counted: bool = False
     times: int = 1  # factor on the length of the figure's runs, for cheap or variable operations
 
     @property
@@ -78,7 +79,7 @@ class Effort:
     length: int  # operations of each rank in the first run
     longest: int = 0  # upper limit; runs double until four times the work moves the value by less than 2 %
     drawn: tuple[X | str, ...] = ()  # x values that are run on draws of the machines' estimates; empty for all
-    together: int = 0  # on an axis of ranks: total operations up to which a run of few ranks may exceed `longest`
+    together: int = 0  # on an axis of ranks: sum over the ranks up to which a run of few ranks may exceed `longest`
 
     def lengths_at(self, x: X, times: int = 1) -> tuple[int, int]:
         """Return the operations of each rank at one x: in the first run, and at most."""
@@ -122,7 +123,7 @@ class Figure:
     says: str = ""  # description in one or two sentences
     beyond: tuple[str, ...] = ()  # numbers of other figures whose lines its claims read; they are run with it
     scale_of: str = ""  # number of the figure whose scale it shares, as in the paper; empty for a scale of its own
-    only_derived: bool = False  # whether its lines are drawn in derived ones alone; its table has them
+    only_derived: bool = False  # whether pictures show only the derived lines; the table still has the lines
 
     @property
     def machines(self) -> tuple[str, ...]:

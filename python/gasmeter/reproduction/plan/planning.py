@@ -34,7 +34,7 @@ SEED = 2
 """Seed of the update stream: HPC Challenge's own (1) loads the first ranks most until all updates are made."""
 
 WITNESSES = 10
-"""Draws of either kind that test whether a line is the same on all of them, if no price moves its metric."""
+"""Prior draws, and as many of the null model, that test whether a line without a price is the same on all of them."""
 
 _AT_EVERY_X = 1  # witnesses with every x; the others have the first x alone
 _S_PER_OPERATION = 4e-6

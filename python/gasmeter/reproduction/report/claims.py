@@ -38,7 +38,10 @@ __all__ = ["claim_entry", "steadiness"]
 
 
 def claim_entry(reproduction: Reproduction, entry: Judged, conditions: Conditions) -> dict[str, Any]:
-    """Return everything that the report shows of a claim, by the names in the template."""
+    """Return everything that the report shows of a claim, by the names in the template.
+
+    The template has the heads of the first table, too. `gasmeter.cli.verdict_table` shows the same table on terminals.
+    """
     primary = entry.judgement
     alone = [conditions.of(entry, judgement) for judgement in entry.readings]
     other = worst(entry)

@@ -1,4 +1,4 @@
-"""Objects that a conduit holds of its network, as a table below a figure, read from a job and never typed."""
+"""Objects that a conduit holds of its network, as a table below a figure, read from a job, never written by hand."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A reproduction read from its folder: the report is written again without any run."""
+"""A reproduction read from its folder: the report is written again without the figures' runs."""
 
 from __future__ import annotations
 
@@ -73,5 +73,5 @@ def _tables(kept: Reproduction) -> dict[str, Sequence[Any]]:
 
 
 def _links(folder: Path) -> list[dict[str, Any]]:
-    """Return the tables of links.parquet, one per point, as a journal holds them."""
+    """Return the tables of links.parquet, one per point, packed as in the journal of a store."""
     return packed_tables((folder / _LINKS).read_bytes()) if is_there(folder, _LINKS) else []

@@ -1,4 +1,11 @@
-"""A reproduction in the smallest form from which every verdict can be made again: what ``results/PAPER`` holds."""
+"""A reproduction in the smallest form from which every verdict can be made again: what ``results/PAPER`` holds.
+
+The name of a point is a hash of all that the point is. Rows show most of these parts, but not the machine's digest, the
+budget and the iterations. A packed table holds these three in place of a name, from which the name follows. run.json
+has the digests of machines, but it lists points only for small plans. The budget of a point contains the time that the
+plan expected of it, which no file of a long plan holds. `_hashed` therefore guesses the missing parts: a guess is right
+if it hashes to the name. A point without a right guess keeps its name in the table.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +34,7 @@ __all__ = ["publish", "rows_facts"]
 _COUNTERS = "counters.csv"
 _COMPRESSED = ".xz"
 _LONGEST_MS = 20_000
-"""Longest time that a plan expects of a point and that is looked for: a point beyond keeps its name in the table."""
+"""Expected times that are tried: every whole ms below this. A point with a longer one keeps its name in the table."""
 
 
 def publish(reproduction: Reproduction, folder: Path, place: Path) -> list[Path]:
@@ -97,7 +104,10 @@ def _slim(run: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
 def _hashed(
     rows: Sequence[Mapping[str, str]], planned: Sequence[Planned], run: Mapping[str, Any]
 ) -> dict[str, dict[str, str]]:
-    """Return what is hashed into the names of points, as far as it is found: run.json says it of few."""
+    """Return machine digest, budget and iterations of each point whose name they reproduce.
+
+    Points whose parts cannot be guessed are left out.
+    """
     digests = {each["label"]: str(each["digest"]) for one in run["runs"] for each in one.get("machines", ())}
     known = {each["run_id"]: each["budget"] for one in run["runs"] for each in one.get("points", ())}
     lengths = {one.run_id: str(one.length) for one in planned}
@@ -129,13 +139,13 @@ def _hashed(
 def _parts(budget: Mapping[str, Any]) -> tuple[str, str]:
     """Return a budget as a packed table has it, and its iterations."""
     given = {name: value for name, value in budget.items() if name != "iterations"}
-    if given.get("blocks") is None:  # a point whose blocks nobody counted is hashed without them
+    if given.get("blocks") is None:  # without a prescribed number of blocks `blocks` is not hashed (`Point.id`)
         given.pop("blocks", None)
     return json.dumps(given, sort_keys=True), json.dumps(budget["iterations"])
 
 
 def _guesses(length: str, known: Iterable[Mapping[str, Any]]) -> Iterator[tuple[str, str]]:
-    """Yield budgets that a point of so many operations may have: the known ones, then all times of one of them."""
+    """Yield budgets that a point of so many operations may have: the known ones, then one of them with every time."""
     every = list(dict.fromkeys(map(_parts, known)))
     yield from every
     if length:

@@ -57,7 +57,7 @@ NOT_RUN = "not run: "
 """Beginning of the note on a point that was not run: its run_id, its description, the reason."""
 
 _MOST_RUNS = 200
-"""Runs of cases in a process of the conformance suite: a few seconds, so that no worker waits long for the last."""
+"""Runs of conformance cases in one process of the suite: a few seconds, so that no worker waits long for the last."""
 
 
 @dataclass
@@ -198,7 +198,8 @@ def reproduce(
     `quick` runs fewer operations and no draws, and decides nothing. `jobs` points run at the same time; a run of every
     figure includes the conformance suite. `blind` judges with the paper's results removed or tripled, from the same
     rows. A predicate on lines that are not run is refused before anything runs. Raises as
-    `gasmeter.measuring.execution.execute`; the store keeps finished points, also on Ctrl-C.
+    `gasmeter.measuring.execution.execute`; the store keeps finished points, also on Ctrl-C. With `resume`
+    `execute` decides which groups of the folder are done. Check rows of draws and the conformance suite run again.
     """
     started, processor = time.monotonic(), _processor_s()
     how = predicates()

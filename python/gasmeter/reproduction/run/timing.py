@@ -23,17 +23,17 @@ class Took:
     """Duration of one part of a reproduction."""
 
     stage: Stage  # kind of part
-    what: str  # a line as `gasmeter.reproduction.plan.planning.describe` names it, a conduit, or empty
+    what: str  # a line as `gasmeter.reproduction.plan.figure.describe` names it, a conduit, or empty
     seconds: float  # wall clock of this computer, summed over points or runs; parallel workers overlap
-    count: int = 0  # points, or runs of cases; 0 for other parts
+    count: int = 0  # points, or runs of conformance cases; 0 for other parts
     taken: int = 0  # points whose rows were copied, which took no time here
 
 
 def took(plan: Plan, result: Result, suites: Mapping[str, Suite | str], once: Mapping[Stage, float]) -> list[Took]:
     """Return the duration of each part of a reproduction, the slowest first.
 
-    A point that serves several lines counts for the first; records of an earlier run of the store count, too. `once` is
-    the time of planning and judging in seconds.
+    A point that serves several lines counts for the first; records of an earlier run of the store count, too. `once`
+    has the seconds of work that is done once: planning, tables, draws, judging.
     """
     lines: dict[str, str] = {}
     for planned in plan.planned:

@@ -79,7 +79,10 @@ def published(folder: Path, paper: Paper) -> Published:
 
 
 def chosen(points: Sequence[Point], count: int, seed: int) -> list[Point]:
-    """Return `count` points chosen by chance, or all if there are fewer; most have many ranks that share cards."""
+    """Return `count` points chosen by chance, or all if there are fewer.
+
+    Three quarters or more are RandomAccess, if published, in which many ranks share cards.
+    """
     draw = random.Random(seed)
     crowded = [point for point in points if point[0][0]["kernel"] == "random-access"]
     others = [point for point in points if point[0][0]["kernel"] != "random-access"]
