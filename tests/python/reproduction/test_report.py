@@ -279,15 +279,15 @@ def with_verdicts(*figures):
     [
         (
             [("Fig. 1", ["within", "outside"]), ("Fig. 2", ["outside", "depends"]), ("Table 1", ["within", "depends"])],
-            "Fig. 1 (1 of 2) and Table 1 (1 of 2) come out best and Fig. 2 (0 of 2) worst.",
+            "Fig. 1 (1 of 2) and Table 1 (1 of 2) come out best, Fig. 2 (0 of 2) worst.",
         ),
         (
             [("Fig. 1", ["within"]), ("Fig. 2", ["outside"]), ("abstract", ["outside"])],
-            "Fig. 1 (1 of 1) comes out best and Fig. 2 (0 of 1) worst.",
+            "Fig. 1 (1 of 1) comes out best, Fig. 2 (0 of 1) worst.",
         ),
         (
             [("Fig. 1", ["within"]), ("Fig. 2", ["within", "outside"]), ("Figs. 3-4", ["outside", "outside"])],
-            "Fig. 2 (1 of 2) comes out best and Figs. 3-4 (0 of 2) worst.",
+            "Fig. 2 (1 of 2) comes out best, Figs. 3-4 (0 of 2) worst.",
         ),
         ([("Fig. 1", ["within"]), ("Fig. 2", ["within"])], "All figures come out alike: all of the decided statements"),
     ],
@@ -315,7 +315,7 @@ def with_reading(judged, **changes):
     return dataclasses.replace(judged, predicate=predicate, readings=judged.readings[:1])
 
 
-def test_a_statement_that_is_a_number_has_no_verdict_on_direction(core):
+def test_a_number_without_a_condition_on_direction_has_no_verdict_on_it(core):
     reproduction = made()
     ratio = entry("p-ratio", reproduction)
     (condition,) = ratio.predicate.readings[0].conditions

@@ -130,7 +130,7 @@ def _reading(
 
 
 def _direction(entry: Judged, judgement: Judgement) -> str:
-    """Return the verdict on direction in words, ``none`` if a number is all that the statement has."""
+    """Return the verdict on direction in words, ``none`` if a statement with a number has no condition without it."""
     reading = reading_of(entry, judgement)
     if judgement.direction and numbers_of(entry.claim) and reading is not None and reading.direction is None:
         return "none"

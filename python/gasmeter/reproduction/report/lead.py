@@ -94,7 +94,7 @@ def _best_and_worst(judged: Sequence[Judged]) -> str:
         for share in (best, worst)
     )
     return (
-        f"By the share of decided statements that hold, {_listed(first)} {_verb(first)} out best and {_listed(last)}"
+        f"By the share of decided statements that hold, {_listed(first)} {_verb(first)} out best, {_listed(last)}"
         " worst. A decided statement has the verdict within, outside or depends."
     )
 
