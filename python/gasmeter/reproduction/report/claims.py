@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from gasmeter.reproduction.judge.claims_table import deciding_text
 from gasmeter.reproduction.judge.judged import Judged
-from gasmeter.reproduction.plan.figure import Figure, Line, describe
+from gasmeter.reproduction.plan.figure import RANKS, Line, describe
 from gasmeter.reproduction.report.claim_texts import (
     VERDICT_WORDS,
     as_given,
@@ -122,7 +122,7 @@ def _reading(
         "verdict": shown_verdict(judgement),
         "verdict_words": VERDICT_WORDS[shown_verdict(judgement)],
         "direction_words": _direction(entry, judgement),
-        "judged_at": _judged_at(reproduction, entry.figure, reading) if reading else "",
+        "judged_at": _judged_at(reproduction, entry, reading) if reading else "",
         "deciding": deciding_text(judgement),
         "steady": steadiness(reproduction, reading) if reading else "",
         "notes": judgement.notes,
@@ -148,16 +148,21 @@ def _reason(reproduction: Reproduction, entry: Judged) -> str:
     return "".join(f'Its premise does not hold: "{statement}".' for statement in premises)
 
 
-def _judged_at(reproduction: Reproduction, figure: Figure, reading: Reading) -> str:
-    """Return the only points of a figure's axis that count for a reading; empty if all do, or on another axis."""
-    condition = reading.conditions[0]
+def _judged_at(reproduction: Reproduction, entry: Judged, reading: Reading) -> str:
+    """Return the only points of a figure's axis that count for a reading.
+
+    The text is empty if all points count, if the reading has another axis, and if the primary reading has the same
+    points.
+    """
+    figure, condition, first = entry.figure, reading.conditions[0], entry.predicate.readings[0]
     effort = reproduction.plan.effort(figure)
     low, high = condition.between
     every = {x for x in (figure.x_of(x, effort) for x in effort.xs) if low <= float(x) <= high}
-    asked = set(condition.over)
-    if not asked or not asked < every:
+    if not set(condition.over) < every or (reading != first and condition.over == first.conditions[0].over):
         return ""
-    return f"{', '.join(figure.x_text(x, effort) for x in condition.over)}; other points do not count"
+    if figure.axis == RANKS:
+        return f"{', '.join(str(x) for x in condition.over)} ranks" if condition.over else ""
+    return ", ".join(figure.x_text(x, effort) for x in condition.over)
 
 
 def _draws(judgement: Judgement) -> str:
@@ -165,7 +170,7 @@ def _draws(judgement: Judgement) -> str:
         return ""
     if not math.isfinite(judgement.effective):
         return f"{judgement.draws} draws"
-    return f"{judgement.draws} draws; check rows leave the equivalent of {judgement.effective:.0f} equally likely draws"
+    return f"{judgement.draws} draws; check rows leave the equivalent of {judgement.effective:.0f}"
 
 
 def steadiness(reproduction: Reproduction, reading: Reading) -> str:
