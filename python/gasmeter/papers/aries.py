@@ -89,7 +89,7 @@ def _gain(label: str, better: Line, worse: Line) -> Derived:
     return Derived(label, formula, (("better", better), ("worse", worse)), "Gain", "%")
 
 
-# ---- Figure 1: Mediums to and fro, each payload generated
+# ---- Figure 1: round trips of Mediums, each payload generated
 
 
 def _medium(label: str, op: str, np_am: str, **options: str) -> Line:
@@ -113,7 +113,7 @@ _LARGE_FP, _LARGE_NP, _LARGE_NP_REFERENCE = (
     )
     for conduit in ("smp", "udp")
 )  # fmt: skip
-_RAW_MEDIUM = _line("GNI, to and fro", ("ping-pong", "am-medium", "round_trip"), {}, machine=_THETA, conduit=_RAW)
+_RAW_MEDIUM = _line("GNI, round trip", ("ping-pong", "am-medium", "round_trip"), {}, machine=_THETA, conduit=_RAW)
 
 # ---- Figure 2: Mediums to receivers that sleep
 
@@ -287,20 +287,20 @@ ARIES = Paper(
                 options=(("foldable", "false"),)),
     ),
     figures=(
-        Figure("1", "Mediums with generated payload, to and fro", (_FP, _NP, _NP_REFERENCE, _FP_REFERENCE),
+        Figure("1", "Round trips of Mediums whose payload the program writes", (_FP, _NP, _NP_REFERENCE, _FP_REFERENCE),
                ("aries-fig1-ref-order", "aries-fig1-aries-order", "aries-fig1-4k", "aries-fig1-fp-same"),
                Effort(_SMALL, 8, 64, _FEW_SMALL), Effort(_FEW_SMALL, 4), 30, 3, axis=SIZE,
                beside=(_RAW_MEDIUM,),
                derived=(_over("Aries over FP-AM", _FP, _NP), _over("reference over FP-AM", _FP, _NP_REFERENCE)),
                says="The ratio of two times is that of bandwidths, also at 0 B. A payload that a program makes in the"
                     " library's buffer is not copied there."),
-        Figure("1-larger", "Generated Mediums of up to 65472 B", (_LARGE_FP, _LARGE_NP, _LARGE_NP_REFERENCE),
+        Figure("1-larger", "Round trips of Mediums of up to 65472 B", (_LARGE_FP, _LARGE_NP, _LARGE_NP_REFERENCE),
                ("aries-fig1-64k", "aries-fig1-grow", "aries-abs-npam"), Effort(_LARGER, 8, 64), Effort(_LARGER, 4),
                20, 3, axis=SIZE, beyond=("1",),
                derived=(_over("Aries over FP-AM", _LARGE_FP, _LARGE_NP),
                         _over("reference over FP-AM", _LARGE_FP, _LARGE_NP_REFERENCE)),
                says="The paper's shaded part, whose largest Medium is not the default."),
-        Figure("1-here", "The reference of negotiated payload through shared memory, measured",
+        Figure("1-here", "Negotiated payload by the reference code through shared memory, measured",
                (_FP_HERE, _NP_HERE), ("aries-npam-rewrite",), Effort(_FEW_SMALL, 8, 64), _NOT_QUICKLY, 30, 0, axis=SIZE,
                beside=_ON_UDP,
                says="The old reference is not described; the present one should cost no more than fixed payload."),
@@ -313,12 +313,13 @@ ARIES = Paper(
                            (("dynamic", dynamic), ("static", static)), "Reduction", "%")
                    for (_, suffix), static, dynamic in zip(_BLOCKS, _STATIC, _DYNAMIC, strict=True)),
                says="A receiver's memory holds three of these messages. Immediate senders go elsewhere meanwhile."),
-        Figure("2-polls", "Polls and refusals in the cyclic schedule", (_UNPOLLED, _REFUSALS),
+        Figure("2-polls", "Polls and refused messages in the schedule cyclic", (_UNPOLLED, _REFUSALS),
                ("aries-fig2-cyclic-cause",), Effort(_JOBS, 1, 4, _FEW_JOBS), Effort(_FEW_JOBS, 1), 200, 5,
                beyond=("2",), says="A static schedule without a poll before each message, and the count of refused"
                                    " messages."),
-        Figure("2-here", "Exchanges within this computer, measured", _EXCHANGED_HERE, (), Effort((2, 4), 1),
-               _NOT_QUICKLY, 60, 0, says="A tenth of the messages, between ranks that share memory or sockets."),
+        Figure("2-here", "Exchanges with receivers that sleep, measured on this computer", _EXCHANGED_HERE, (),
+               Effort((2, 4), 1), _NOT_QUICKLY, 60, 0,
+               says="A tenth of the messages, between ranks that share memory or sockets."),
         Figure("3", "Bandwidth of non-bulk puts from outside the segment", (_NEW, _OLD, _WAITING),
                ("aries-fig3-order", "aries-fig3-peak", "aries-fig3-cause", "aries-abs-put"),
                Effort(_PAYLOADS, 32, 2048, _FEW_PAYLOADS), Effort(_FEW_PAYLOADS, 32), 60, 4, axis=SIZE,
@@ -338,12 +339,13 @@ ARIES = Paper(
                Effort(_RANKS, 16, 1024, _DRAWN_RANKS), Effort(_DRAWN_RANKS, 16), 600, 20, beside=(_RAW_HOT,),
                placements=("fill",), derived=(_PERFECT,),
                says="Fewer operations of a rank than the paper's 250000, of two lengths; 64 ranks a node."),
-        Figure("4-cause", "Work of the reference's rank 0", (_HOT_FREE, _FOUND), ("aries-fig4-ref-cause",),
+        Figure("4-cause", "Work of rank 0 with atomics by messages", (_HOT_FREE, _FOUND), ("aries-fig4-ref-cause",),
                Effort((128, 256), 16, 1024), Effort((128, 256), 16), 40, 5, placements=("fill",), beyond=("4",),
                says="If reception takes the time, the hot spot scales without its cost."),
-        Figure("4-shortcut", "The reference on one node, with its shortcut through memory", (_HOT_SHORTCUT,),
-               ("aries-fig4-noshm-effect",), Effort((64,), 16, 1024), Effort((64,), 16), 10, 2, placements=("fill",),
-               beyond=("4",), says="Node mates then add to the word by the processor's own instruction."),
+        Figure("4-shortcut", "Ranks of one node that add to the word in shared memory, without messages",
+               (_HOT_SHORTCUT,), ("aries-fig4-noshm-effect",), Effort((64,), 16, 1024), Effort((64,), 16), 10, 2,
+               placements=("fill",), beyond=("4",),
+               says="Node mates then add to the word by the processor's own instruction."),
         Figure("5", "Puts of many pieces within a node", (*_NEAR_EX, *_NEAR_GASNET1),
                ("aries-fig5-indexed", "aries-fig5-3d", "aries-fig5-8d", "aries-fig5-32d", "aries-fig5-peak",
                 "aries-fig5-order", "aries-fig5-ex-flat", "aries-fig5-g1-degrade", "aries-abs-vis"),
@@ -352,7 +354,7 @@ ARIES = Paper(
                              for form, ex, old in zip(_FORMS, _NEAR_EX, _NEAR_GASNET1, strict=True)),
                says="All descriptions mean the same bytes. One loop, or as many as it has levels; one translation, or"
                     " one for each piece."),
-        Figure("5-translation", "Indexed puts with free translations", _UNTRANSLATED,
+        Figure("5-translation", "Indexed puts with free translation of addresses", _UNTRANSLATED,
                ("aries-fig5-cause-indexed",), Effort(_FEW_NEAR, 8, 64), Effort(_FEW_NEAR, 4), 20, 2, axis=SIZE,
                placements=("fill",), beyond=("5",),
                says="If translations cost GASNet-1 its speed, free ones restore it."),
@@ -370,11 +372,11 @@ ARIES = Paper(
                derived=(_over("FP-AM: speed-up", _FAR_FP, _FAR_GASNET1),
                         _over("NP-AM: speed-up", _FAR_NP, _FAR_GASNET1)),
                says="Pieces are packed into messages; negotiated payload is packed in the buffer it leaves from."),
-        Figure("6-cause", "Strided puts with free copies, and with levels that do not fold",
+        Figure("6-cause", "Strided puts with free copies, and with levels that folding cannot merge",
                (_FP_UNCOPIED, _NP_UNCOPIED, _UNFOLDED_FP, _UNFOLDED_GASNET1), ("aries-fig6-np-cause",),
                Effort(_FEW_FAR, 8, 256), Effort(_FEW_FAR, 8), 40, 4, axis=SIZE, beyond=("6",),
                says="If negotiated payload saves a copy only, it saves nothing with free copies."),
-        Figure("6-messages", "Messages of a put, and the bytes in them", (*_MESSAGES, *_BYTES),
+        Figure("6-messages", "Messages of a strided put, and the bytes in them", (*_MESSAGES, *_BYTES),
                ("aries-fig6-fp-cause",), Effort(_FEW_FAR, 64, 512), Effort(_FEW_FAR, 64), 20, 2, axis=SIZE,
                beyond=("6", "6-cause"),
                says="Requests and their answers; a description of one level is shorter than one of three."),

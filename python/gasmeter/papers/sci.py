@@ -89,17 +89,19 @@ _SHORT_WAITS = _ping(
 
 _SCIPP = _ping("SCI raw, PIO (scipp)", _RAW, path="pio")
 _SCI = _ping("SCI conduit", _CONDUIT)
-_SCI_BY_MESSAGE = _ping("SCI conduit, a check a message", _CONDUIT, check="message")
+_SCI_BY_MESSAGE = _ping("SCI conduit, one check per message", _CONDUIT, check="message")
 _GM_MEDIUM, _MPI_MEDIUM = _ping("Myrinet conduit", _GM), _ping("MPI conduit", _MPI)
 _MPI_GATHERED = _ping("MPI conduit of today (gathered)", _MPI, protocol="gathered")
 _TOGETHER = _ping("1 transaction", _CONDUIT, medium="one-transaction")
-_TOGETHER_BY_MESSAGE = _ping("1 transaction, a check a message", _CONDUIT, check="message", medium="one-transaction")
+_TOGETHER_BY_MESSAGE = _ping(
+    "1 transaction, one check per message", _CONDUIT, check="message", medium="one-transaction"
+)
 
 
 def _overlap(what: str, overrides: Pairs) -> tuple[Line, ...]:
     """Return Mediums in one and in two transactions, with a check for each and for the message."""
     return tuple(
-        _ping(f"{count}, {what}{', a check a message' if checks else ''}", _CONDUIT, overrides=overrides,
+        _ping(f"{count}, {what}{', one check per message' if checks else ''}", _CONDUIT, overrides=overrides,
               **dict(checks), **medium)
         for checks in ((), _BY_MESSAGE)
         for count, medium in (("2 transactions", {}), ("1 transaction", {"medium": "one-transaction"}))
@@ -111,11 +113,11 @@ _NEITHER = _overlap("copies free, one open at a time", (*_FREE_COPIES, *_ONE_OPE
 
 _LONG_PIO, _LONG_DMA = (_ping(f"SCI raw, {path.upper()}", _RAW, "am-long", path=path) for path in ("pio", "dma"))
 _LONG = _ping("SCI conduit", _CONDUIT, "am-long")
-_LONG_BY_MESSAGE = _ping("SCI conduit, a check a message", _CONDUIT, "am-long", check="message")
+_LONG_BY_MESSAGE = _ping("SCI conduit, one check per message", _CONDUIT, "am-long", check="message")
 _LONG_BY_DMA = _ping("SCI conduit, all by DMA", _CONDUIT, "am-long", long_pio="0")
 _LONG_UNALIGNED = _ping("SCI conduit, unaligned", _CONDUIT, "am-long", offset="4")
 _UNALIGNED_BY_MESSAGE = _ping(
-    "SCI conduit, unaligned, a check a message", _CONDUIT, "am-long", check="message", offset="4"
+    "SCI conduit, unaligned, one check per message", _CONDUIT, "am-long", check="message", offset="4"
 )
 _LONG_BY_64 = _ping("SCI conduit, DMA of 64 B, 8 B behind a page", _CONDUIT, "am-long", dma_alignment="64", offset="8")
 _GM_LONG, _MPI_LONG = _ping("Myrinet conduit", _GM, "am-long"), _ping("MPI conduit", _MPI, "am-long")
@@ -127,7 +129,7 @@ _STREAM, _GM_STREAM, _MPI_STREAM = (
     _many(label, conduit, "am-long")
     for label, conduit in (("SCI conduit", _CONDUIT), ("Myrinet conduit", _GM), ("MPI conduit", _MPI))
 )
-_STREAM_BY_MESSAGE = _many("SCI conduit, a check a message", _CONDUIT, "am-long", check="message")
+_STREAM_BY_MESSAGE = _many("SCI conduit, one check per message", _CONDUIT, "am-long", check="message")
 _MPI_STREAM_FREE = _many("MPI conduit, stores free", _MPI, "am-long", overrides=_FREE_STORES)
 
 # Each conduit's largest payload. Naming an option's default distinguishes these lines from those above, which a
@@ -150,12 +152,12 @@ _OUTSIDE = tuple(
     for conduit, name in _NAMES for op in ("put", "get")
 )  # fmt: skip
 _ONE_BY_MESSAGE = tuple(
-    _single(f"SCI conduit, {op}, a check a message", _CONDUIT, op, check="message") for op in ("put", "get")
+    _single(f"SCI conduit, {op}, one check per message", _CONDUIT, op, check="message") for op in ("put", "get")
 )
 _ANSWERED = tuple(_ping(f"{name}, Medium, empty answer", conduit, answer="empty") for conduit, name in _NAMES)
 _BULK = tuple(_many(f"{name}, {op}", conduit, op) for conduit, name in _NAMES for op in ("put", "get"))
 _BULK_BY_MESSAGE = tuple(
-    _many(f"SCI conduit, {op}, a check a message", _CONDUIT, op, check="message") for op in ("put", "get")
+    _many(f"SCI conduit, {op}, one check per message", _CONDUIT, op, check="message") for op in ("put", "get")
 )
 _BLOCKING = tuple(
     _many(f"{name}, {op}, blocking", conduit, op, window="1") for conduit, name in _NAMES for op in ("put", "get")
@@ -197,7 +199,7 @@ _SAVED = Derived(
     "saved by 2 transactions", Expression("100 * (one / two - 1)"), (("one", _TOGETHER), ("two", _SCI)), "Saved", "%"
 )
 _SAVED_BY_MESSAGE = Derived(
-    "a check a message", Expression("100 * (one / two - 1)"),
+    "one check per message", Expression("100 * (one / two - 1)"),
     (("one", _TOGETHER_BY_MESSAGE), ("two", _SCI_BY_MESSAGE)), "Saved", "%",
 )  # fmt: skip
 _UNALIGNED = Derived(
@@ -223,7 +225,7 @@ def _short_by_step(_reproduction: Reproduction, _figure: Figure) -> Sequence[Ext
     """Return the flow of a message (the paper's Fig. 3) with what each step takes."""
     return [
         _steps("A Short and its reply, step by step", {}, op="am-short"),
-        _steps("A Short and its reply with a check a message, step by step", dict(_BY_MESSAGE), op="am-short"),
+        _steps("A Short and its reply with one check per message, step by step", dict(_BY_MESSAGE), op="am-short"),
         _steps("A Long of 4096 B and its reply, step by step", {}, op="am-long", sizes=4096),
     ]
 
@@ -313,7 +315,7 @@ SCI = Paper(
                Effort(_PAYLOADS, 8, 64, _FEW_PAYLOADS), Effort(_FEW_PAYLOADS, 4), 15, 1, axis=SIZE,
                derived=(_SAVED, _SAVED_BY_MESSAGE), extras=_mediums_by_step,
                says="A transaction costs a copy; two cost a second start and, if each is checked, a second check."),
-        Figure("overlap", "Mediums in one and in two transactions, copies free and nothing overlapped",
+        Figure("overlap", "Mediums in one and in two transactions, with free copies and without overlap",
                (*_WITHOUT_COPY, *_ALONE, *_NEITHER), ("sci-fig6-reasons",),
                Effort((64, 512, 2048), 8, 64, (512,)), Effort((512, 2048), 4), 20, 1, axis=SIZE, beyond=("6",),
                says="The paper's two reasons, each removed alone and both together."),
@@ -321,7 +323,7 @@ SCI = Paper(
                Effort(_LONGS, 8, 64, _FEW_LONGS), Effort(_FEW_LONGS, 2), 30, 1, axis=SIZE,
                says="Up to 65000 B, the most that a Long of the MPI conduit carries; from 2048 B on DMA moves the"
                     " conduit's."),
-        Figure("7-large", "Latency of Longs that the MPI conduit does not carry", (_LONG_DMA, _LONG),
+        Figure("7-large", "Latency of Longs above the MPI conduit's limit of 65000 B", (_LONG_DMA, _LONG),
                ("sci-fig7-trend",), Effort(_LARGER, 4, 32, _LARGE), Effort(_LARGE, 2), 25, 1, axis=SIZE,
                beyond=("7",), says="The DMA engine starts once; its bandwidth decides the rest."),
         Figure("7-gm", "Latency of Longs against the Myrinet conduit", (_LONG, _GM_LONG, _LONG_BY_MESSAGE),
@@ -330,7 +332,7 @@ SCI = Paper(
         Figure("pio", "Longs below 2048 B by stores and by DMA", (_LONG, _LONG_BY_DMA), ("sci-long-pio-better",),
                Effort((*_sizes(8, 1024), 2040), 8, 64, (8, 2040)), Effort((8, 2040), 4), 10, 1, axis=SIZE,
                says="Stores pay for every 64 B, DMA once for its start."),
-        Figure("unaligned", "Longs that are not aligned",
+        Figure("unaligned", "Longs whose addresses are not aligned",
                (_LONG, _LONG_UNALIGNED, _LONG_BY_MESSAGE, _UNALIGNED_BY_MESSAGE),
                ("sci-unaligned-ovh", "sci-unaligned-gain"), Effort(_sizes(4096, 65536), 4, 32, (4096, 65536)),
                Effort((4096, 65536), 2), 15, 1, axis=SIZE, beside=(_LONG_BY_64,), derived=(_UNALIGNED,),
@@ -340,7 +342,7 @@ SCI = Paper(
                ("sci-fig8-order-small", "sci-fig8-mpi-max"), Effort(_LONGS, 16, 128, _FEW_LONGS),
                Effort(_FEW_LONGS, 8), 40, 2, axis=SIZE, derived=(_SHARE,), beyond=("7",),
                says="Data flow one way, as in dma_bench. The MPI conduit stores all its messages into buffers."),
-        Figure("8-large", "Bandwidth of Longs that the MPI conduit does not carry", (_STREAM_DMA, _STREAM),
+        Figure("8-large", "Bandwidth of Longs above the MPI conduit's limit of 65000 B", (_STREAM_DMA, _STREAM),
                ("sci-fig8-trend", "sci-fig8-sci-128k"),
                Effort(_LARGER, 8, 64, _LARGE), Effort(_LARGE, 4), 25, 1, axis=SIZE, derived=(_SHARE,),
                beyond=("7", "7-large"),
@@ -348,11 +350,11 @@ SCI = Paper(
         Figure("8-gm", "Bandwidth of Longs against the Myrinet conduit", (_STREAM, _GM_STREAM), ("sci-fig8-myrinet",),
                Effort(_GM_LONGS, 16, 128, (61440,)), Effort(_FEW_GM_LONGS, 8), 15, 1, axis=SIZE, beyond=("7-gm",),
                says="Up to 2048 B Longs of the Myrinet conduit are packed into messages; beyond, sent directly."),
-        Figure("8-most", "Longs at their largest", (*_MOST, *_MOST_TRIPS),
+        Figure("8-most", "The largest Longs of the SCI and the MPI conduit", (*_MOST, *_MOST_TRIPS),
                ("sci-fig8-order-large", "sci-fig8-ratio"), Effort((2,), 16, 128), Effort((2,), 8), 10, 1,
                beyond=("7", "8"),
                says="The SCI conduit at 128 KiB, as in the paper; the MPI conduit at its largest Long."),
-        Figure("8-cause", "The MPI conduit's Longs with and without the price of stores",
+        Figure("8-cause", "The MPI conduit's Longs with stores as they are and with free stores",
                (_MPI_STREAM, _MPI_STREAM_FREE, _MPI_LONG, _MPI_LONG_FREE), ("sci-fig8-mpi-cause",),
                Effort((16384, 65000), 16, 128, (65000,)), Effort((65000,), 8), 10, 1, axis=SIZE, beyond=("8",),
                says="If stores slow MPI, free ones speed it up."),

@@ -143,7 +143,7 @@ _UNCOPIED_TO_32K = tuple(
 _PUT_BY_FAST_RDMA = _access(_LAPI, "put", _ON, ", RDMA mode as fast as packet mode", overrides=_FREE_RDMA)
 _PUT_UNHANDLED = _access(_LAPI, "put", _OFF, ", header handlers free", overrides=_FREE_HANDLERS)
 _PORTS = tuple(
-    _line(f"{name}, to and fro between ports", conduit, ("ping-pong", "am-medium", "round_trip"), {})
+    _line(f"{name}, round trip between ports", conduit, ("ping-pong", "am-medium", "round_trip"), {})
     for name, conduit in (("GM", _RAW_GM), ("LAPI", _RAW_LAPI))
 )
 _RDMA_GETS = tuple(
@@ -327,7 +327,7 @@ XLUPC = Paper(
                *_BY_SIZE, 60, 4, axis=SIZE, beside=_RDMA_GETS, beyond=("6-limits",),
                derived=tuple(_gain(f"{_NAMES[conduit]}: gain of GET", *_GETS[conduit]) for conduit in _BOTH),
                says="Without the cache the target translates, and copies short data; with it the card reads."),
-        Figure("6-limits", "GETs whose uncached data are copied up to 4 and 32 KiB",
+        Figure("6-limits", "GETs that are copied up to 4 and 32 KiB without the cache",
                tuple(line for pairs in _LIMITS.values() for pair in pairs.values() for line in pair), (),
                Effort(_MIDDLE_SIZES, 16, 128), Effort(_MIDDLE_SIZES, 16), 60, 4, axis=SIZE, beyond=("6",),
                says="The paper does not give the size at which rendezvous replaces copies."),
@@ -339,7 +339,7 @@ XLUPC = Paper(
                (*_UNCOPIED[_GM], *_UNCOPIED[_LAPI], *_UNCOPIED_TO_32K), ("xlupc-fig6-cause-mid",),
                Effort(_MIDDLE_SIZES, 16, 128), Effort(_MIDDLE_SIZES, 16), 40, 3, axis=SIZE, beyond=("6", "6-limits"),
                says="If copies explain the larger gain of medium GETs, free copies remove it."),
-        Figure("6-cause", "PUTs on LAPI with an equally fast RDMA mode, and with free handlers",
+        Figure("6-cause", "PUTs on LAPI with an RDMA mode as fast as packets, and with free handlers",
                (_PUT_BY_FAST_RDMA, _PUT_UNHANDLED), ("xlupc-fig6-put-cause",), *_PUTS_BY_SIZE, 30, 2, axis=SIZE,
                beyond=("6-put",), says="The latency of RDMA mode is an estimate with a wide range."),
         Figure("7", "Round trips of messages between ports", _PORTS,
@@ -353,7 +353,7 @@ XLUPC = Paper(
                *_BY_BLADES, 300, 10, placements=("fill",), beyond=("8-entries",), derived=_ratios("neighborhood"),
                only_derived=True,
                says="Ratios of all threads, and of one drawn at random among those with remote neighbours."),
-        Figure("8-entries", "Entries in use without a limit", (*_ENTRIES, *_PINS),
+        Figure("8-entries", "Entries in use in a cache without a limit", (*_ENTRIES, *_PINS),
                ("xlupc-fig8-classes", "xlupc-fig8-grow", "xlupc-fig8-field", "xlupc-pc-pinned-table"),
                *_BY_BLADES, 150, 10, placements=("fill",), beyond=("8a", "8b"), derived=_IN_USE, only_derived=True,
                says="Means over the look-ups of all threads that make any."),
@@ -385,19 +385,19 @@ XLUPC = Paper(
         Figure("9-spread", "Update with one thread a blade", _SPREAD, ("xlupc-fig9-gm-update-nocont",),
                Effort(_SPREAD_THREADS, 16, 16, (), _TOGETHER), Effort(_SPREAD_THREADS, 16), 40, 3, beyond=("9a",),
                says="Comparable to four times as many threads: both have as many blades."),
-        Figure("9-waits", "Field with the other way of progress, and its waits",
+        Figure("9-waits", "Field with interrupts on GM and polls on LAPI, and its waits",
                (*_INTERRUPTED, *_POLLED, *_WAITS, _STAYING, _BESIDE_LAPI),
                ("xlupc-fig9-field-cause", "xlupc-fig9-lapi-field-cause"), *_OF_BOTH, 500, 5, placements=("fill",),
                beyond=("9a", "9b", "9-micro"),
                says="If Field gains by shorter waits for computing threads, it gains little with interrupts."),
-        Figure("9-latency", "Pointer with a free network, and with free bytes",
+        Figure("9-latency", "Pointer with a free network, and with links and bus without a limit of bandwidth",
                (_NEAR_AT_ONCE, _UNHELD), ("xlupc-pointer-gated",), *_OF_BOTH, 80, 2, placements=("fill",),
                beyond=("9a",), says="The thread's own computing remains."),
         Figure("9-pinning", "Stressmarks with memory pinned in pieces", _IN_CHUNKS, ("xlupc-pin-chunks-similar",),
                *_OF_BOTH, 330, 4, placements=("fill",), beyond=("9a", "9b"),
                says="An entry and a pinned region for each piece of an object on a node."),
-        Figure("miss", "Cost of a miss", (*_MISSES, *_TOO_MANY), ("xlupc-miss-typ", "xlupc-miss-max"), *_BY_SIZE,
-               60, 4, axis=SIZE, beyond=("6",),
+        Figure("miss", "Accesses that miss the cache", (*_MISSES, *_TOO_MANY), ("xlupc-miss-typ", "xlupc-miss-max"),
+               *_BY_SIZE, 60, 4, axis=SIZE, beyond=("6",),
                says="A miss is a look-up, an address in the answer, a new entry, and an evicted one."),
         Figure("blade", "GETs between two threads of a node", (*_WITHIN[_GM], *_WITHIN[_LAPI]),
                ("xlupc-shared-node",), Effort(_NEAR_SIZES, 16, 128), Effort(_NEAR_SIZES, 16), 10, 1, axis=SIZE,

@@ -16,9 +16,11 @@ from gasmeter.functions.figures import Reproduced
 from gasmeter.reproduction.judge.judged import Judged
 from gasmeter.reproduction.plan.planning import Spot
 from gasmeter.reproduction.report import claim_texts, marks
+from gasmeter.reproduction.report.claims import claim_entry
+from gasmeter.reproduction.report.conditions import Conditions
 from gasmeter.reproduction.report.drawing import draw_figure
 from gasmeter.reproduction.report.figures import values_of_figure
-from gasmeter.reproduction.report.lead import figure_name, is_added
+from gasmeter.reproduction.report.lead import figure_name, is_added, lead_sentences
 from gasmeter.reproduction.report.looks import looks
 from gasmeter.reproduction.report.page import report_html
 from gasmeter.reproduction.report.panels import panels_of
@@ -197,7 +199,7 @@ def test_the_report_begins_with_what_came_out(core):
         "0.97 (0.88)",
         "within",
         "The value must be 43 to 63 %.",
-        'With the other reading of the paper\'s words ("in per cent") the verdict is: outside.',
+        'Primary reading: "all of it". Other reading: "in per cent" (outside).',
         "predicted",
         "extoll: host.lock (-0.71), placement (+0.40)",
     ):
@@ -236,7 +238,7 @@ def test_every_reading_stands_below_its_figure(core):
         assert reading in words
     for entry in ("hasta un 53%", "largest of get / put - 1", "as frozen: [0.43,0.63]", "op: one reads", "a note",
                  "without its mechanism -20 % (distance from the nearer end of the required range; below 0: outside)",
-                 "200 draws; check rows leave the equivalent of 150 equally likely draws", "All words",
+                 "200 draws; check rows leave the equivalent of 150", "All words",
                  "(fingerprint of the rule)",
                  "converged: four times the work moves its values by 0.40 % at most", "Both rise.", "0123456789abcdef",
                  "Made by the paper", PREDICATES["p-ratio"].digest, "Citations",
@@ -248,17 +250,107 @@ def test_every_reading_stands_below_its_figure(core):
     ("verdicts", "sentence"),
     [
         (("within",), ""),
-        (("outside", "within"), ""),
-        (("within", "within"), 'With the other reading of the paper\'s words ("1") the verdict is: within.'),
+        (("outside", "within"), 'Primary reading: "0". Other reading: "1" (within).'),
         (
-            ("within", "within", "depends"),
-            'Of the other readings of the paper\'s words the worst ("2") has the verdict: depends.',
+            ("within", "within", "not_converged"),
+            'Primary reading: "0". Other readings: "1" (within); "2" (not converged).',
         ),
     ],
 )
-def test_a_sentence_tells_the_worst_other_reading_unless_none_can_be_worse(core, verdicts, sentence):
+def test_a_sentence_names_every_reading_and_its_verdict(core, verdicts, sentence):
     readings = tuple(Judgement(verdict, str(number)) for number, verdict in enumerate(verdicts))
-    assert claim_texts.other_reading(dataclasses.replace(entry("p-ratio"), readings=readings)) == sentence
+    assert claim_texts.other_readings(dataclasses.replace(entry("p-ratio"), readings=readings)) == sentence
+
+
+def with_verdicts(*figures):
+    """Return claims of the figures, each with its verdicts."""
+    some = entry("p-ratio")
+    return [
+        dataclasses.replace(
+            some, claim=dataclasses.replace(some.claim, figure=figure), readings=(Judgement(verdict, "all of it"),)
+        )
+        for figure, verdicts in figures
+        for verdict in verdicts
+    ]
+
+
+@pytest.mark.parametrize(
+    ("figures", "sentence"),
+    [
+        (
+            [("Fig. 1", ["within", "outside"]), ("Fig. 2", ["outside", "depends"]), ("Table 1", ["within", "depends"])],
+            "Fig. 1 (1 of 2) and Table 1 (1 of 2) come out best, Fig. 2 (0 of 2) worst.",
+        ),
+        (
+            [("Fig. 1", ["within"]), ("Fig. 2", ["outside"]), ("abstract", ["outside"])],
+            "Fig. 1 (1 of 1) comes out best, Fig. 2 (0 of 1) worst.",
+        ),
+        (
+            [("Fig. 1", ["within"]), ("Fig. 2", ["within", "outside"]), ("Figs. 3-4", ["outside", "outside"])],
+            "Fig. 2 (1 of 2) comes out best, Figs. 3-4 (0 of 2) worst.",
+        ),
+        ([("Fig. 1", ["within"]), ("Fig. 2", ["within"])], "All figures come out alike: all of the decided statements"),
+    ],
+)
+def test_the_lead_names_all_figures_with_the_best_and_the_worst_share(core, figures, sentence):
+    assert sentence in " ".join(lead_sentences(with_verdicts(*figures)))
+
+
+def test_the_lead_is_silent_on_a_single_figure(core):
+    assert "comes out best" not in " ".join(lead_sentences(with_verdicts(("Fig. 1", ["within", "outside"]))))
+
+
+def test_words_explain_each_verdict_on_the_page_and_no_other(core):
+    meanings = dict(claim_texts.verdict_meanings(made().judged))
+    assert list(meanings) == ["within", "outside", "depends", "not converged", "not decidable"]
+    assert all(meaning.endswith(".") for meaning in meanings.values())
+    text = report_html(made())
+    assert all(f"<b>{word}</b>: {meaning}" in text for word, meaning in meanings.items())
+
+
+def with_reading(judged, **changes):
+    """Return a claim with its first reading alone, changed."""
+    reading = dataclasses.replace(judged.predicate.readings[0], **changes)
+    predicate = dataclasses.replace(judged.predicate, readings=(reading,))
+    return dataclasses.replace(judged, predicate=predicate, readings=judged.readings[:1])
+
+
+def test_a_number_without_a_condition_on_direction_has_no_verdict_on_it(core):
+    reproduction = made()
+    ratio = entry("p-ratio", reproduction)
+    (condition,) = ratio.predicate.readings[0].conditions
+    shown = [
+        claim_entry(reproduction, with_reading(ratio, direction=direction), Conditions(reproduction))["direction_words"]
+        for direction in (None, condition)
+    ]
+    assert shown == ["none", "within"]
+
+
+def test_a_failing_premise_and_the_reason_of_no_verdict_stand_with_the_statement(core):
+    reproduction = made()
+    unmet = with_reading(entry("p-ratio", reproduction), needs="p-order")
+    unmet = dataclasses.replace(unmet, readings=(dataclasses.replace(unmet.judgement, verdict="not_run"),))
+    conditions = Conditions(reproduction)
+    assert claim_entry(reproduction, unmet, conditions)["reason"] == 'Its premise does not hold: "The card is faster".'
+    claim = dataclasses.replace(entry("p-most").claim, id="extoll-udp-unfit")
+    opinion = dataclasses.replace(entry("p-most", reproduction), claim=claim)
+    assert claim_entry(reproduction, opinion, conditions)["reason"].startswith("The statement is an opinion.")
+
+
+def test_a_reading_names_the_only_points_that_count(core):
+    reproduction = made()
+    ratio = entry("p-ratio", reproduction)
+    first = ratio.predicate.readings[0]
+    xs = [ratio.figure.x_of(x, reproduction.plan.effort(ratio.figure)) for x in ratio.figure.full.xs]
+
+    def judged_at(*over):
+        (condition,) = first.conditions
+        some = with_reading(ratio, conditions=(dataclasses.replace(condition, over=over),))
+        return claim_entry(reproduction, some, Conditions(reproduction))["readings"][0]["judged_at"]
+
+    assert len(xs) > 1
+    assert judged_at() == judged_at(*xs) == judged_at("elsewhere") == ""
+    assert judged_at(xs[0]) == "rma=off"
 
 
 TWO_CONDITIONS = read_predicates(
@@ -330,6 +422,7 @@ def test_equal_ends_are_told_once_and_zero_has_no_sign(core):
 def test_figures_that_the_paper_does_not_have_are_told_apart(core):
     text = report_html(made())
     assert "Not in the paper. gasmeter adds these figures" in text
+    assert text.index('id="statements"') < text.index('id="added"') < text.index('id="figure-a"')
     numbers = ("4", "9a", "table-1", "4-cause", "buckets")
     added = [is_added(dataclasses.replace(BY_OPTION, number=number)) for number in numbers]
     assert added == [False, False, False, True, True]

@@ -5,19 +5,20 @@ from __future__ import annotations
 import ast
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 
 from gasmeter.reproduction.judge.judged import Judged, null_score, own_score
 from gasmeter.reproduction.report.marks import unit_text
+from gasmeter.reproduction.report.plain_words import reading_words
 from gasmeter.units import units_beside
 from gasmeter.verdicts.judging import Judgement, Verdict
 from gasmeter.verdicts.predicates import Reading
 
 __all__ = [
     "VERDICT_WORDS", "as_given", "asked_text", "band_text", "chance_text", "condition_text", "condition_value",
-    "number", "other_reading", "quick_text", "reading_of", "reproduced_text", "score_line", "score_sentences",
-    "shown_verdict", "unit_of", "verdict_text", "worst",
+    "number", "other_readings", "quick_text", "reading_name", "reading_of", "reproduced_text", "score_line",
+    "score_sentences", "shown_verdict", "unit_of", "verdict_meanings", "verdict_text", "worst",
 ]  # fmt: skip
 
 VERDICT_WORDS: Mapping[str, str] = {
@@ -33,6 +34,20 @@ VERDICT_WORDS: Mapping[str, str] = {
     "not_run": "not run",
 }
 """Verdict words for people, by the result of `shown_verdict`."""
+
+_MEANINGS: Mapping[str, str] = {
+    "within": "the statement holds on at least 90 % of the draws.",
+    "outside": "it holds on at most 10 %.",
+    "depends": "it holds on more than 10 % and less than 90 %.",
+    "by_construction": "it holds on at least 90 %, but also without the mechanism that it describes. The model then"
+    " says nothing about the mechanism.",
+    "not_converged": "a value still changes with the length of the run.",
+    "underdetermined": "the paper does not publish the program or a detail that the test needs.",
+    "not_decidable": "no value of a model can decide the statement. The reason stands below the verdict.",
+    "no_band": "run with the numbers of the machine files alone, without draws.",
+    "premise_fails": "the statement builds on another one, which does not hold here.",
+    "not_run": "a line of the figure is missing.",
+}
 
 _FROM_BAD: tuple[Verdict, ...] = (
     "outside", "depends", "not_converged", "underdetermined", "not_run", "no_band", "not_decidable", "by_construction",
@@ -175,16 +190,27 @@ def worst(entry: Judged) -> Judgement | None:
     return lowest if _FROM_BAD.index(lowest.verdict) < _FROM_BAD.index(entry.judgement.verdict) else None
 
 
-def other_reading(entry: Judged) -> str:
-    """Return a sentence with the worst verdict of the other readings; empty without one, or if none can be worse."""
-    others = entry.readings[1:]
-    if not others or entry.judgement.verdict == _FROM_BAD[0]:
+def reading_name(entry: Judged, judgement: Judgement) -> str:
+    """Return the name of a judgement's reading in words for readers."""
+    return reading_words(entry.claim.paper, entry.claim.id, judgement.reading)
+
+
+def other_readings(entry: Judged) -> str:
+    """Return sentences with the primary reading, and with the others and their verdicts; empty without others."""
+    first, *others = entry.readings
+    if not others:
         return ""
-    lowest = min(others, key=lambda judgement: _FROM_BAD.index(judgement.verdict))
-    verdict = VERDICT_WORDS[shown_verdict(lowest)]
-    if len(others) > 1:
-        return f'Of the other readings of the paper\'s words the worst ("{lowest.reading}") has the verdict: {verdict}.'
-    return f'With the other reading of the paper\'s words ("{lowest.reading}") the verdict is: {verdict}.'
+    verdicts = [
+        f'"{reading_name(entry, other)}" ({VERDICT_WORDS[shown_verdict(other)]})' for other in others
+    ]  # fmt: skip
+    heading = "Other reading" if len(others) == 1 else "Other readings"
+    return f'Primary reading: "{reading_name(entry, first)}". {heading}: {"; ".join(verdicts)}.'
+
+
+def verdict_meanings(judged: Iterable[Judged]) -> list[tuple[str, str]]:
+    """Return the verdict words of all readings of claims, each with its meaning, in the order of `VERDICT_WORDS`."""
+    shown = {shown_verdict(judgement) for entry in judged for judgement in entry.readings}
+    return [(VERDICT_WORDS[verdict], _MEANINGS[verdict]) for verdict in VERDICT_WORDS if verdict in shown]
 
 
 def as_given(judgement: Judgement) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from gasmeter.reproduction.judge.claims_table import deciding_text
 from gasmeter.reproduction.judge.judged import Judged
-from gasmeter.reproduction.plan.figure import Line, describe
+from gasmeter.reproduction.plan.figure import RANKS, Line, describe
 from gasmeter.reproduction.report.claim_texts import (
     VERDICT_WORDS,
     as_given,
@@ -16,7 +16,8 @@ from gasmeter.reproduction.report.claim_texts import (
     band_text,
     chance_text,
     number,
-    other_reading,
+    other_readings,
+    reading_name,
     reading_of,
     reproduced_text,
     shown_verdict,
@@ -25,6 +26,7 @@ from gasmeter.reproduction.report.claim_texts import (
 )
 from gasmeter.reproduction.report.conditions import Condition, Conditions, required_sentences
 from gasmeter.reproduction.report.marks import numbers_of, published_words, unit_text
+from gasmeter.reproduction.report.plain_words import published_plainly, why_undecidable
 from gasmeter.verdicts.evidence import STEADY
 from gasmeter.verdicts.judging import Judgement
 from gasmeter.verdicts.predicates import Reading
@@ -52,7 +54,9 @@ def claim_entry(reproduction: Reproduction, entry: Judged, conditions: Condition
         "where": entry.claim.figure,
         "statement": entry.claim.statement,
         "published": published_words(entry.claim),
-        "number": published_words(entry.claim) if numbers_of(entry.claim) else "in words",
+        "number": (
+            published_words(entry.claim) if numbers_of(entry.claim) or published_plainly(entry.claim.id) else "in words"
+        ),
         "required": required_sentences(entry, alone[0]),
         "reproduced": reproduced_text(entry, primary),
         "band": band_text(entry, primary),
@@ -62,9 +66,9 @@ def claim_entry(reproduction: Reproduction, entry: Judged, conditions: Condition
         "as_given": as_given(primary) if primary.verdict == "no_band" else "",
         "worst": shown_verdict(other) if other else "",
         "worst_words": VERDICT_WORDS[shown_verdict(other)] if other else "",
-        "other": other_reading(entry),
-        "direction": primary.direction,
-        "direction_words": VERDICT_WORDS.get(primary.direction, ""),
+        "other": other_readings(entry),
+        "reason": _reason(reproduction, entry),
+        "direction_words": _direction(entry, primary),
         "label": entry.label,
         "deciding": _deciding(primary.deciding),
         "failing": [
@@ -97,7 +101,7 @@ def _reading(
         f"{number(factor * judgement.margin)} {unit_text(unit)}".strip() if not math.isnan(judgement.margin) else ""
     )
     return {
-        "name": judgement.reading,
+        "name": reading_name(entry, judgement),
         "quote": reading.quote if reading else "",
         "rule": reading.rule if reading else "",
         "tolerance": reading.tolerance if reading else "",
@@ -120,11 +124,48 @@ def _reading(
         "margin": margin,
         "verdict": shown_verdict(judgement),
         "verdict_words": VERDICT_WORDS[shown_verdict(judgement)],
-        "direction_words": VERDICT_WORDS.get(judgement.direction, ""),
+        "direction_words": _direction(entry, judgement),
+        "judged_at": _judged_at(reproduction, entry, reading) if reading else "",
         "deciding": deciding_text(judgement),
         "steady": steadiness(reproduction, reading) if reading else "",
         "notes": judgement.notes,
     }  # fmt: skip
+
+
+def _direction(entry: Judged, judgement: Judgement) -> str:
+    """Return the verdict on direction in words, ``none`` if a statement with a number has no condition without it."""
+    reading = reading_of(entry, judgement)
+    if judgement.direction and numbers_of(entry.claim) and reading is not None and reading.direction is None:
+        return "none"
+    return VERDICT_WORDS.get(judgement.direction, "")
+
+
+def _reason(reproduction: Reproduction, entry: Judged) -> str:
+    """Return why a statement is not decidable, or which premise of it fails; empty for other verdicts."""
+    if entry.judgement.verdict == "not_decidable":
+        return why_undecidable(entry.claim.id)
+    reading = reading_of(entry, entry.judgement)
+    if reading is None or not entry.judgement.premise_fails:
+        return ""
+    premises = (other.claim.statement for other in reproduction.judged if other.claim.id == reading.needs)
+    return "".join(f'Its premise does not hold: "{statement}".' for statement in premises)
+
+
+def _judged_at(reproduction: Reproduction, entry: Judged, reading: Reading) -> str:
+    """Return the only points of a figure's axis that count for a reading.
+
+    The text is empty if all points count, if the reading has another axis, and if the primary reading has the same
+    points.
+    """
+    figure, condition, first = entry.figure, reading.conditions[0], entry.predicate.readings[0]
+    effort = reproduction.plan.effort(figure)
+    low, high = condition.between
+    every = {x for x in (figure.x_of(x, effort) for x in effort.xs) if low <= float(x) <= high}
+    if not set(condition.over) < every or (reading != first and condition.over == first.conditions[0].over):
+        return ""
+    if figure.axis == RANKS:
+        return f"{', '.join(str(x) for x in condition.over)} ranks" if condition.over else ""
+    return ", ".join(figure.x_text(x, effort) for x in condition.over)
 
 
 def _draws(judgement: Judgement) -> str:
@@ -132,7 +173,7 @@ def _draws(judgement: Judgement) -> str:
         return ""
     if not math.isfinite(judgement.effective):
         return f"{judgement.draws} draws"
-    return f"{judgement.draws} draws; check rows leave the equivalent of {judgement.effective:.0f} equally likely draws"
+    return f"{judgement.draws} draws; check rows leave the equivalent of {judgement.effective:.0f}"
 
 
 def steadiness(reproduction: Reproduction, reading: Reading) -> str:

@@ -17,10 +17,13 @@ _PHRASES: Mapping[str, tuple[str, str]] = {
     "within": ("holds", "hold"),
     "outside": ("does not", "do not"),
     "depends": ("depends on unpublished estimates", "depend on unpublished estimates"),
-    "by_construction": ("would hold in any model", "would hold in any model"),
+    "by_construction": (
+        "holds also without the mechanism that it describes",
+        "hold also without the mechanisms that they describe",
+    ),
     "not_converged": ("has not converged", "have not converged"),
     "underdetermined": ("needs details that the paper does not give", "need details that the paper does not give"),
-    "not_decidable": ("is not numeric", "are not numeric"),
+    "not_decidable": ("is not decidable by a model", "are not decidable by a model"),
     "premise_fails": ("rests on a premise that fails here", "rest on premises that fail here"),
     "not_run": ("was not run", "were not run"),
     "no_band": ("has no band", "have no band"),
@@ -38,8 +41,8 @@ def verdict_counts(judged: Iterable[Judged]) -> dict[str, int]:
 def lead_sentences(judged: Sequence[Judged], *, quick: bool = False) -> list[str]:
     """Return the results in sentences; empty without claims.
 
-    They tell the statements by verdict, the score beside the null model's, the best and the worst figure, and the most
-    frequent deciding estimates. A quick run tells how many hold as given.
+    They tell the statements by verdict, the score beside the null model's, the paper's best and worst figures, and the
+    most frequent deciding estimates. A quick run tells how many hold as given.
     """
     if not judged:
         return []
@@ -71,32 +74,37 @@ def _by_verdict(judged: Sequence[Judged]) -> str:
 
 
 def _best_and_worst(judged: Sequence[Judged]) -> str:
-    """Return the figures with the largest and the smallest share of decided statements within."""
+    """Return the paper's figures and tables with the largest and the smallest share of decided statements within.
+
+    Figures with a single decided statement count only if no figure has more. Figures with equal shares are all named.
+    """
     counts: dict[str, Counter[str]] = {}
-    figures: dict[str, Figure] = {}
     for entry in judged:
-        if entry.judgement.verdict in _DECIDED:
-            figures[entry.figure.number] = entry.figure
-            counts.setdefault(entry.figure.number, Counter())[entry.judgement.verdict] += 1
+        if entry.judgement.verdict in _DECIDED and re.match(r"Figs?\.|Table", entry.claim.figure):
+            counts.setdefault(entry.claim.figure, Counter())[entry.judgement.verdict] += 1
+    counts = {name: counter for name, counter in counts.items() if counter.total() > 1} or counts
     if len(counts) < 2:
         return ""
-    shares = {number: Fraction(counter["within"], counter.total()) for number, counter in counts.items()}
+    shares = {name: Fraction(counter["within"], counter.total()) for name, counter in counts.items()}
     best, worst = max(shares.values()), min(shares.values())
     if best == worst:
-        return f"All figures come out alike: {_share(best)} of the statements of each hold."
-    first = max((number for number in shares if shares[number] == best), key=lambda number: counts[number].total())
-    last = max((number for number in shares if shares[number] == worst), key=lambda number: counts[number]["outside"])
-    named = [_named(figures[number], counts[number]) for number in (first, last)]
-    return f"Figure with most statements that hold: {named[0]}; with fewest: {named[1]}."
+        return f"All figures come out alike: {_share(best)} of the decided statements of each hold."
+    first, last = (
+        [f"{name} ({counts[name]['within']} of {counts[name].total()})" for name in shares if shares[name] == share]
+        for share in (best, worst)
+    )
+    return (
+        f"By the share of decided statements that hold, {_listed(first)} {_verb(first)} out best, {_listed(last)}"
+        " worst. A decided statement has the verdict within, outside or depends."
+    )
+
+
+def _verb(names: Sequence[str]) -> str:
+    return "comes" if len(names) == 1 else "come"
 
 
 def _share(share: Fraction) -> str:
     return {0: "none", 1: "all"}.get(share, f"{share.numerator} of {share.denominator}")  # type: ignore[call-overload, no-any-return]
-
-
-def _named(figure: Figure, counts: Counter[str]) -> str:
-    name = f'"{figure.title}"' if is_added(figure) else figure_name(figure)
-    return f"{name} ({counts['within']} of {counts.total()} decided statements hold)"
 
 
 def _deciding(judged: Sequence[Judged]) -> str:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from gasmeter.reproduction.judge.judged import Judged
 from gasmeter.reproduction.plan.figure import Derived, Figure
+from gasmeter.reproduction.report.plain_words import published_plainly
 from gasmeter.units import units_beside
 from gasmeter.verdicts.claims import Claim
 from gasmeter.verdicts.series import SeriesKey, pick
@@ -47,7 +48,12 @@ def numbers_of(claim: Claim) -> tuple[float, float] | None:
 
 
 def published_text(claim: Claim) -> str:
-    """Return a claim's published value: ``up to 53 %``, ``100 to 1000 x``, ``raw < conduit``."""
+    """Return a claim's published value: ``up to 53 %``, ``100 to 1000 x``, ``raw < conduit``.
+
+    Words of plain_words.toml replace a value whose comparison would mislead.
+    """
+    if plain := published_plainly(claim.id):
+        return plain
     if numbers_of(claim) is None:
         return claim.value
     text = " to ".join(claim.value.split(".."))
@@ -57,7 +63,9 @@ def published_text(claim: Claim) -> str:
 def published_words(claim: Claim) -> str:
     """Return `published_text` with comparisons in words, for sentences: ``raw below conduit``."""
     text = published_text(claim)
-    return text if numbers_of(claim) else " ".join(_RELATIONS.get(word, word) for word in text.split(" "))
+    if numbers_of(claim) or published_plainly(claim.id):
+        return text
+    return " ".join(_RELATIONS.get(word, word) for word in text.split(" "))
 
 
 def marks(

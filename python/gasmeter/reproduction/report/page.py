@@ -13,7 +13,7 @@ from gasmeter.machines.machine import Machine
 from gasmeter.measuring import context
 from gasmeter.rendering.pages import render
 from gasmeter.reproduction.plan.figure import Figure
-from gasmeter.reproduction.report.claim_texts import VERDICT_WORDS, number
+from gasmeter.reproduction.report.claim_texts import VERDICT_WORDS, number, verdict_meanings
 from gasmeter.reproduction.report.claims import claim_entry
 from gasmeter.reproduction.report.conditions import Conditions
 from gasmeter.reproduction.report.digitised import Points
@@ -63,6 +63,7 @@ def report_html(
         facts=_facts(reproduction),
         notes=_notes(reproduction),
         claims=list(claims.values()),
+        meanings=verdict_meanings(reproduction.judged),
         names=line_names(reproduction.plan.paper.name),
         figures=[_figure(reproduction, figure, drawn, claims) for figure in reproduction.plan.figures],
         elsewhere=[claims[entry.claim.id] for entry in reproduction.judged if entry.figure.number not in shown],

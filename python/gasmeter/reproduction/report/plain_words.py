@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-__all__ = ["line_names", "quantity_words"]
+__all__ = ["line_names", "published_plainly", "quantity_words", "reading_words", "why_undecidable"]
 
 _FILE = Path(__file__).resolve().parents[2] / "published" / "plain_words.toml"
 _VALUE = "The value"
@@ -23,6 +23,22 @@ def _words() -> Mapping[str, Mapping[str, Any]]:
 def line_names(paper: str) -> Mapping[str, str]:
     """Return the meaning of the names of a paper's lines, by name; empty for an unknown paper."""
     return dict(_words().get("names", {}).get(paper, {}))
+
+
+def published_plainly(claim: str) -> str:
+    """Return what the paper states, where value and comparison alone would mislead; empty for other claims."""
+    return str(_words().get("published", {}).get(claim, ""))
+
+
+def why_undecidable(claim: str) -> str:
+    """Return in a sentence why no model can decide a claim; empty for other claims."""
+    return str(_words().get("undecidable", {}).get(claim, ""))
+
+
+def reading_words(paper: str, claim: str, name: str) -> str:
+    """Return the meaning of a reading's name: the claim's own entry, then the paper's, then the name itself."""
+    readings = _words().get("readings", {})
+    return str(readings.get(claim, {}).get(name) or readings.get(paper, {}).get(name) or name)
 
 
 def quantity_words(claim: str, place: int) -> str:
