@@ -56,7 +56,8 @@ ModelRanks::~ModelRanks() {
 
 void ModelRanks::make_endpoints(Bytes segment_bytes, const Wrap& wrap, Setup* setup) {
   const bool shared = request_.settings.flag("neighbourhood");
-  if (const Bytes free = launch::available_memory(); segment_bytes > free) {
+  constexpr Bytes kLooked = Bytes{64} << 20U;  // the memory of the machine stands in a dozen files
+  if (const Bytes free = segment_bytes < kLooked ? kLooked : launch::available_memory(); segment_bytes > free) {
     throw ResourceError("virtual ranks: a segment of " + std::to_string(segment_bytes) + " bytes; " +
                         std::to_string(free) + " bytes are free; use a smaller size");
   }

@@ -26,6 +26,7 @@ from gasmeter.measuring.load import Load, disturbs
 from gasmeter.measuring.lost_updates import at_risk, refuse_small_table
 from gasmeter.measuring.probe import Probe, same_state
 from gasmeter.measuring.sessions import Block, ModelSession, Pool, RealSession, Session, WorkerPools
+from gasmeter.measuring.stopping import stopped_after
 from gasmeter.measuring.time_limit import TimeLimit
 from gasmeter.measuring.verification import Verification
 from gasmeter.measuring.virtual_blocks import (
@@ -37,7 +38,6 @@ from gasmeter.measuring.virtual_blocks import (
     limit_s,
     prescribed_operations,
     runs_whole,
-    stopped_after,
     too_long,
 )
 from gasmeter.measuring.whole_runs import WholeRuns

@@ -8,20 +8,15 @@ with its own seed. Seed 1 is the stream of HPC Challenge from its start: there i
 from __future__ import annotations
 
 import math
-import os
-import threading
-import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 
 from gasmeter import statistics
-from gasmeter.errors import GasmeterError, UsageError
+from gasmeter.errors import UsageError
 from gasmeter.sweeps.point import Point
 from gasmeter.units import format_duration
 
 __all__ = [
     "UPDATES_PER_WORD",
-    "Shares",
     "block_count",
     "is_bounded",
     "is_limited",
@@ -31,7 +26,6 @@ __all__ = [
     "refusal_of_a_long_run",
     "refusal_of_long_blocks",
     "runs_whole",
-    "stopped_after",
     "too_long",
 ]
 
@@ -133,44 +127,6 @@ def refusal_of_a_long_run(point: Point, needed_s: float, *, at_least: bool = Fal
     )
 
 
-class Shares:
-    """CPU time of this process in seconds, shared evenly by the runs that are under way side by side."""
-
-    def __init__(self, clock: Callable[[], float]) -> None:
-        self._clock = clock
-        self._lock = threading.Lock()
-        self._seen = clock()
-        self._used: dict[object, float] = {}
-
-    def begin(self, run: object) -> None:
-        """Count a run from now on."""
-        with self._lock:
-            self._share()
-            self._used[run] = 0.0
-
-    def used(self, run: object) -> float:
-        """Return the CPU seconds that a run has used."""
-        with self._lock:
-            self._share()
-            return self._used[run]
-
-    def end(self, run: object) -> None:
-        """Stop counting a run."""
-        with self._lock:
-            self._share()
-            del self._used[run]
-
-    def _share(self) -> None:
-        before, self._seen = self._seen, self._clock()
-        for run in self._used:
-            self._used[run] += (self._seen - before) / len(self._used)
-
-
-_ALL = Shares(time.process_time)
-_LOOK_S = 0.01
-_LONGEST_LOOK_S = 3600.0  # no clock of the operating system counts every limit that a caller may give
-
-
 def refusal_of_long_blocks(point: Point) -> UsageError:
     """Return the UsageError for requested blocks that exceed the limit: the number, the limit and both options."""
     return UsageError(
@@ -179,60 +135,3 @@ def refusal_of_long_blocks(point: Point) -> UsageError:
         " --max-time",
         point.describe(),
     )
-
-
-@contextmanager
-def stopped_after(
-    seconds: float, stops: Sequence[Callable[[], None]], refusal: Callable[[], UsageError],
-    shares: Shares = _ALL,
-) -> Iterator[None]:  # fmt: skip
-    """Stop sessions in virtual time when `seconds` of CPU time are used up; other programs' time does not count.
-
-    Another thread calls `stops`, which may grow meanwhile, and the sessions are unusable afterwards. `refusal` builds
-    the error that replaces the sessions' errors. This error is raised even if the sessions just ended by themselves,
-    because a late stop would end a session's next command.
-    """
-    deciding, leaving = threading.Lock(), threading.Event()
-    over, left = False, False
-    cores = len(os.sched_getaffinity(0))
-    run = object()
-    shares.begin(run)
-
-    def end() -> None:
-        nonlocal over
-        with deciding:
-            if left:
-                return
-            over = True
-            for stop in stops:
-                stop()
-
-    def watch() -> None:
-        while (rest := seconds - shares.used(run)) > 0:
-            # The limit cannot be reached earlier.
-            if leaving.wait(min(max(rest / cores, _LOOK_S), _LONGEST_LOOK_S)):
-                return
-        end()
-
-    def leave() -> bool:
-        nonlocal left
-        with deciding:
-            left = True
-            return over
-
-    watcher = threading.Thread(target=watch, name="time limit", daemon=True)
-    watcher.start()
-    try:
-        yield
-    except GasmeterError:
-        if leave():
-            raise refusal() from None
-        raise
-    else:
-        if leave():
-            raise refusal()
-    finally:
-        leave()
-        leaving.set()
-        watcher.join()
-        shares.end(run)

@@ -3,19 +3,17 @@
 import itertools
 import math
 import re
-import threading
 import time
 
 import pytest
 
 from gasmeter.cli import progress
-from gasmeter.errors import GasmeterError, UsageError
+from gasmeter.errors import UsageError
 from gasmeter.guard.exact import what_moved
 from gasmeter.guard.stores import Sample
 from gasmeter.measuring.execution import Progress
 from gasmeter.measuring.recording import record
 from gasmeter.measuring.runner import Runner
-from gasmeter.measuring.virtual_blocks import Shares, stopped_after
 from gasmeter.rows.verified import Verified
 from gasmeter.sweeps.series import Series
 from gasmeter.sweeps.sweep import plan_series
@@ -131,36 +129,6 @@ def test_blocks_of_more_operations_than_the_limit_allows_are_stopped():
         assert measured(runner).rows[0]["n"] == 1
 
 
-@pytest.mark.parametrize("limit", [0.3, 1.0])
-def test_limit_counts_cpu_time_and_holds_within_a_tenth_of_a_second(limit):
-    stop = threading.Event()
-    began = time.process_time()
-
-    def body():
-        while not stop.is_set():
-            sum(range(10_000))
-
-    with (
-        pytest.raises(UsageError, match="the time limit"),
-        stopped_after(limit, [stop.set], lambda: UsageError("the time limit", "a run")),
-    ):
-        body()
-    assert 0 <= time.process_time() - began - limit < 0.1
-
-
-def test_runs_side_by_side_share_the_time_of_the_process():
-    now = 0.0
-    shares = Shares(lambda: now)
-    shares.begin("first")
-    now = 2.0
-    shares.begin("second")
-    now = 4.0
-    assert (shares.used("first"), shares.used("second")) == (3.0, 1.0)
-    shares.end("first")
-    now = 5.0
-    assert shares.used("second") == 2.0
-
-
 def test_ranks_that_take_long_to_make_are_stopped_by_the_limit():
     began = time.process_time()
     with pytest.raises(UsageError, match=r"takes more than .*--max-time"):
@@ -216,33 +184,3 @@ def test_a_short_run_without_a_terminal_writes_no_line(capsys):
     with progress.showing_progress() as tell:
         tell(Progress(0, 1, 1.0, "a point"))
     assert capsys.readouterr().err == ""
-
-
-def limited(body, seconds, stop):
-    # The body waits and takes no CPU time: the wall clock stands for it.
-    with stopped_after(seconds, [stop], lambda: UsageError("the time limit", "a run"), Shares(time.monotonic)):
-        body()
-
-
-def test_blocks_that_end_just_when_their_time_is_used_up_are_refused():
-    # The request comes when nothing is left for it to end: the session would end its next command instead.
-    asked = threading.Event()
-    with pytest.raises(UsageError, match="the time limit"):
-        limited(lambda: asked.wait(10), 0.01, asked.set)
-
-
-def test_an_error_after_the_time_is_used_up_is_told_as_the_limit():
-    asked = threading.Event()
-
-    def ended():
-        asked.wait(10)
-        raise GasmeterError("sim: stopped on request")
-
-    with pytest.raises(UsageError, match="the time limit"):
-        limited(ended, 0.01, asked.set)
-
-
-def test_nothing_is_asked_to_stop_that_ended_within_its_time():
-    asked = threading.Event()
-    limited(lambda: None, 0.05, asked.set)
-    assert not asked.wait(0.1)

@@ -41,11 +41,20 @@ StackPool::~StackPool() {
 
 Stack StackPool::acquire() {
   const std::lock_guard lock(mutex_);
-  if (free_.empty()) grow();
+  if (free_.empty()) return make();
   const Stack stack = free_.back();
   free_.pop_back();
-  if (used_ != made_ && stack.bottom == bottom_of(used_)) ++used_;
   return stack;
+}
+
+// Make the next stack of the last slab, and its guard: a job of two ranks pays for two of 64.
+Stack StackPool::make() {
+  if (made_ == slabs_.size() * kStacksPerSlab) grow();
+  std::byte* const bottom = bottom_of(made_);
+  const Bytes stagger = made_ % (room_ == 0 ? kStaggers : kStaggers / 2) * kCacheLine;
+  const StackGuard guard = make_guard(bottom - page_, made_ % kStacksPerSlab == 0);
+  ++made_;
+  return {bottom, usable_ - room_ - stagger, guard};
 }
 
 std::byte* StackPool::bottom_of(std::size_t number) const {
@@ -54,7 +63,7 @@ std::byte* StackPool::bottom_of(std::size_t number) const {
 
 std::span<std::byte> StackPool::take_room() {
   const std::lock_guard lock(mutex_);
-  if (room_ == 0 || rooms_taken_ == used_) return {};
+  if (room_ == 0 || rooms_taken_ == made_) return {};
   return {bottom_of(rooms_taken_++) + usable_ - room_, room_};
 }
 
@@ -74,7 +83,7 @@ bool StackPool::intact(Stack stack) const {
 void StackPool::grow() {
   const Bytes stride = page_ + usable_;
   const Bytes bytes = stride * kStacksPerSlab;
-  free_.reserve(made_ + kStacksPerSlab);
+  free_.reserve(made_ + kStacksPerSlab);  // every stack may come back
   slabs_.reserve(slabs_.size() + 1);
   void* memory =
       mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
@@ -82,13 +91,6 @@ void StackPool::grow() {
   slabs_.push_back({static_cast<std::byte*>(memory), bytes});
   // A huge page would take the memory of 28 stacks at once.
   madvise(memory, bytes, MADV_NOHUGEPAGE);
-  for (std::size_t i = 0; i < kStacksPerSlab; ++i) {
-    std::byte* guard = slabs_.back().base + i * stride;
-    const Bytes stagger = made_ % (room_ == 0 ? kStaggers : kStaggers / 2) * kCacheLine;
-    free_.push_back({guard + page_, usable_ - room_ - stagger, make_guard(guard, i == 0)});
-    ++made_;
-  }
-  std::reverse(free_.begin(), free_.end());  // the lowest stack is handed out first
 }
 
 StackGuard StackPool::make_guard(std::byte* guard, bool lowest_of_slab) {

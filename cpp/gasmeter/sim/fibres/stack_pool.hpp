@@ -52,6 +52,7 @@ class StackPool {
     std::byte* base;
     Bytes bytes;
   };
+  [[nodiscard]] Stack make();
   void grow();
   [[nodiscard]] std::byte* bottom_of(std::size_t number) const;  // bottom of the stack made under that number
   [[nodiscard]] StackGuard make_guard(std::byte* guard, bool lowest_of_slab);
@@ -62,9 +63,8 @@ class StackPool {
   Bytes usable_;  // room included
   StackGuard guard_;
   std::size_t guard_pages_ = 0;
-  std::size_t made_ = 0;
-  std::size_t used_ = 0;         // stacks that have been handed out, in the order in which they were made
-  std::size_t rooms_taken_ = 0;  // rooms that have been handed out, in the same order
+  std::size_t made_ = 0;         // stacks that have been handed out
+  std::size_t rooms_taken_ = 0;  // rooms that have been handed out, in the order of the stacks
   std::mutex mutex_;
   std::vector<Slab> slabs_;
   std::vector<Stack> free_;
