@@ -66,9 +66,10 @@ def least_iterations(point: Point) -> int:
 
 
 def block_count(points: Sequence[Point]) -> int:
-    """Return the number of blocks of modelled points: the requested one, else 1, or enough for an interval.
+    """Return the number of blocks of modelled points: the requested one, else 1 or `statistics.FEWEST_BLOCKS`, 6.
 
-    Several blocks give an interval, if one is requested or random streams make blocks differ.
+    Six blocks give an interval, if one is requested or random streams make blocks differ. Of whole runs the seed alone
+    decides: they differ with a seed above 1.
     """
     budget = points[0].budget
     if budget.blocks is not None:
@@ -168,7 +169,7 @@ class Shares:
 
 _ALL = Shares(time.process_time)
 _LOOK_S = 0.01
-_LONGEST_LOOK_S = 3600.0  # no clock of the operating system counts every limit that a caller may give
+_LONGEST_LOOK_S = 3600.0  # longest single wait: the operating system refuses very long ones
 
 
 def refusal_of_long_blocks(point: Point) -> UsageError:
