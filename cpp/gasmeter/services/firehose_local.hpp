@@ -21,7 +21,7 @@
 
 namespace gasmeter::services {
 
-// Limits of GASNet's portals-conduit (protocol_constants: Firehose largest region, region count). 0: no limit.
+// Limits of GASNet's released portals-conduit: largest region in bytes, number of regions. 0: no limit.
 struct FirehoseLimits {
   Bytes page = conduit::kPageBytes;
   Bytes region = Bytes{128} << 10U;

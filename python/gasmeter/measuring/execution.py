@@ -75,7 +75,7 @@ def execute(experiment: Experiment, run: Run | None = None) -> Result:
         result.remarks.extend(sweep.refusals.lines(groups))
         result.bisected = sweep.bisection.curves(done)
         result.added = frozenset(point.id for group in groups if group.added for point in group.points)
-        # Bare runs (`gasmeter reproduce`, checks of machines) change machine numbers on purpose, also unused ones.
+        # No remark in bare runs (`gasmeter reproduce`, checks of machines): their draws change unused numbers, too.
         if not run.bare:
             result.remarks.extend(unused_overrides(groups, done))
         against = about.end(result)
@@ -184,7 +184,7 @@ def _result(experiment: Experiment, groups: Sequence[Group], done: Mapping[str, 
 
 @dataclass(frozen=True)
 class _Begun:
-    """Work of a worker."""
+    """Work that a thread of the sweep has begun."""
 
     what: Group | Beside
     future: Future[Any]  # a GroupOutcome for a group

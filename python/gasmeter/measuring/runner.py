@@ -426,7 +426,7 @@ class Runner:
             member.iterations = max(1, math.ceil(member.least_operations / member.outcome.point.ranks / blocks))
 
     def _foresee_lost_updates(self, member: _Member) -> None:
-        """Refuse a table that would fail its final check at the pace of the coming blocks."""
+        """Refuse a table in which blocks of that pace would lose more updates than the final check allows."""
         if member.outcome.modelled or not at_risk(member.outcome.point):
             return
         rate = most = 0.0

@@ -114,7 +114,7 @@ def _block(iterations: int, reply: Mapping[str, Any]) -> Block:
 
 
 def _variant(point: Point) -> str:
-    """Return the conduit's variant; ``raw`` names a row, but is no way to use a conduit."""
+    """Return the variant that a job is told; empty for a raw network, whose variant ``raw`` only marks rows."""
     return "" if point.conduit.startswith("raw@") else point.variant
 
 
@@ -163,7 +163,7 @@ class RealSession:
     def write_stamps(self, folder: Path) -> dict[int, str]:
         """Write each rank's time stamps to ``stamps.RANK`` in `folder`.
 
-        Return, by the code in a stamp, the name of the trace step that the stamp prices.
+        Return, for each code in a stamp, the name of the trace step that the stamp times.
         Raises ResourceError if there were more stamps than a rank keeps, or a file cannot be written.
         """
         reply = self._ask("write_stamps", {"folder": folder})[0]

@@ -96,7 +96,7 @@ class _Watch:
 _ALL = Shares(time.process_time)
 _WATCH = _Watch()
 _LOOK_S = 0.01
-_LONGEST_LOOK_S = 3600.0  # no clock of the operating system counts every limit that a caller may give
+_LONGEST_LOOK_S = 3600.0  # longest single wait: the operating system refuses very long ones
 
 
 @contextmanager

@@ -60,9 +60,10 @@ def least_iterations(point: Point) -> int:
 
 
 def block_count(points: Sequence[Point]) -> int:
-    """Return the number of blocks of modelled points: the requested one, else 1, or enough for an interval.
+    """Return the number of blocks of modelled points: the requested one, else 1 or `statistics.FEWEST_BLOCKS`, 6.
 
-    Several blocks give an interval, if one is requested or random streams make blocks differ.
+    Six blocks give an interval, if one is requested or random streams make blocks differ. Of whole runs the seed alone
+    decides: they differ with a seed above 1.
     """
     budget = points[0].budget
     if budget.blocks is not None:

@@ -1,5 +1,4 @@
-// How the conduit uses its cards. The defaults are those of the released conduit (protocol_constants.csv, rows
-// aries-conduit).
+// How the conduit uses its cards. The defaults are those of GASNet's released aries-conduit.
 #pragma once
 
 #include <cstdint>

@@ -14,7 +14,7 @@ using conduit::PollFilter;
 
 namespace {
 
-// Events that one poll takes (protocol_constants: poll burst).
+// Events that one poll takes (poll burst of the released conduit).
 constexpr unsigned kCompletions = 10;
 constexpr unsigned kArrivals = 20;
 

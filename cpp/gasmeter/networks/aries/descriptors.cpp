@@ -8,7 +8,7 @@ namespace gasmeter::networks::aries {
 
 namespace {
 
-constexpr unsigned kLeast = 32;  // protocol_constants: post descriptors
+constexpr unsigned kLeast = 32;  // post descriptors of the released conduit
 constexpr std::uint32_t kEventsOfEach = 2;
 
 unsigned checked(unsigned descriptors) {

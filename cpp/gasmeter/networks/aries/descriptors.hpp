@@ -18,7 +18,7 @@
 
 namespace gasmeter::networks::aries {
 
-// Sources in protocol_constants: "immediate bounce in a descriptor", "bounce to registration cutover" and "bounce
+// Sources: the released conduit's "immediate bounce in a descriptor", "bounce to registration cutover" and "bounce
 // pool". The pool's buffers are larger if messages are.
 inline constexpr Bytes kImmediate = 128;
 inline constexpr Bytes kBounce = 4096;

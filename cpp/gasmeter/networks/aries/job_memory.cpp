@@ -8,7 +8,7 @@ namespace gasmeter::networks::aries {
 
 namespace {
 
-constexpr Bytes kAtOnce = 3;  // protocol_constants: three Mediums in flight
+constexpr Bytes kAtOnce = 3;  // as the released conduit: three Mediums in flight
 
 }  // namespace
 

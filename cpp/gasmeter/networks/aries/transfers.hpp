@@ -18,8 +18,8 @@
 
 namespace gasmeter::networks::aries {
 
-// protocol_constants: largest out-of-segment RDMA chunk. Core cuts longer transfers, whether they are in the segment or
-// not.
+// The released conduit's largest out-of-segment RDMA chunk. Core cuts longer transfers, whether they are in the segment
+// or not.
 inline constexpr Bytes kMostTransfer = Bytes{8} << 20U;
 
 class Transfers {

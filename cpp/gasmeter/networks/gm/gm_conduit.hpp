@@ -21,7 +21,7 @@
 
 namespace gasmeter::networks::gm {
 
-// Limits of the conduit. The defaults are those of protocol_constants.csv, rows gm-conduit, as far as it states them.
+// Limits of the conduit. The defaults are those of GASNet's released gm-conduit, as far as its sources state them.
 struct GmLimits {
   Bytes packed_long = 2048;        // largest payload of a Long within its message
   bool directed_puts = false;      // puts are directed sends, not messages

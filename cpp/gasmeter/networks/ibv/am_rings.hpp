@@ -17,7 +17,7 @@
 
 namespace gasmeter::networks::ibv {
 
-// The defaults are those of protocol_constants.csv, rows "AM over RDMA".
+// The defaults are those of GASNet's ibv-conduit of 2012, whose name for the rings is "AM over RDMA".
 struct RingLimits {
   unsigned peers = 32;    // rings of a rank; 0: none
   unsigned depth = 16;    // slots of each, a power of two of at most 32

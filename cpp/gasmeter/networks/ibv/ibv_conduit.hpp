@@ -21,7 +21,7 @@
 
 namespace gasmeter::networks::ibv {
 
-// Limits of the conduit. The defaults are those of protocol_constants.csv, rows ibv-conduit.
+// Limits of the conduit. The defaults are those of GASNet's ibv-conduit of 2012.
 struct IbvLimits {
   unsigned peer_requests = 12;      // requests in flight to a rank: its credits
   unsigned all_requests = 256;      // requests in flight to all ranks, and at most peer_requests to each

@@ -11,12 +11,12 @@ namespace gasmeter::networks::lapi {
 
 inline constexpr std::uint64_t kNoCounter = ~std::uint64_t{0};
 
-// Event of a counter that has risen, by its owner's number. In packet mode the origin counter rises at the call, since
-// the send FIFO holds the data then. In RDMA mode it rises with the completion counter: until the target has all data,
-// the adapter may have to read the memory again.
+// A counter has risen. `counter` is the number that the counter's owner gave it. In packet mode the origin counter
+// rises at the call, since the send FIFO holds the data then. In RDMA mode it rises with the completion counter: until
+// the target has all data, the adapter may have to read the memory again.
 struct Event {
   enum class Type : std::uint8_t {
-    none,        // LAPI's own packet: a credit, or part of a message
+    none,        // LAPI's own packet: an acknowledgement, or part of a message
     message,     // an Amsend has arrived completely; `counter` is from its header handler
     target,      // a put that named this counter has arrived completely
     completion,  // a put is in the target's memory, or the data of a get have arrived

@@ -5,7 +5,7 @@
 
 namespace gasmeter::networks::lapi {
 
-// The defaults are those of protocol_constants.csv, rows lapi-conduit, as far as it states them.
+// The defaults are those of GASNet's released lapi-conduit, as far as its sources state them.
 struct LapiOptions {
   bool rdma = true;            // the adapters do puts and gets, from memory to memory
   Bytes rdma_from = 0;         // smallest transfer in RDMA mode; smaller ones use packet mode

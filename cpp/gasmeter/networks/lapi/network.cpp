@@ -1,4 +1,4 @@
-// Registration of HPS adapters with LAPI with the library: their offers, options, parameters and raw programs.
+// Entry of network `lapi` in the registry: conduit, options, counters, parameters and raw programs.
 #include <memory>
 #include <optional>
 #include <string>

@@ -10,7 +10,7 @@
 
 namespace gasmeter::networks::lapi {
 
-inline constexpr Bytes kMostUserHeader = 800;  // protocol_constants: lapi-conduit
+inline constexpr Bytes kMostUserHeader = 800;  // hw.hps.largest-user-header of hardware.csv
 inline constexpr Bytes kLeastMtu = 1024;       // one packet holds a user header
 inline constexpr Bytes kMostMtu = 2048;
 inline constexpr unsigned kLeastPackets = 4;
@@ -32,7 +32,7 @@ enum class PacketKind : std::uint8_t {
 };
 
 // Tell whether a packet takes a slot of its task's send FIFO until the adapter has read it. Such a packet counts in the
-// window of the pair until its target has taken it. Packets that only answer need neither.
+// window of the pair until its target has taken it. Packets without data that only answer need neither.
 [[nodiscard]] constexpr bool takes_slot(PacketKind kind) {
   return kind == PacketKind::amsend || kind == PacketKind::put || kind == PacketKind::get ||
          kind == PacketKind::get_data;

@@ -11,8 +11,8 @@
 
 namespace gasmeter::networks::lapi {
 
-// Source: row lapi of tests/checks/am_instructions.py, polled. Request 374, reply 379, less 32; handler 274, answered
-// 274, less 106.
+// Source: row "lapi, polled" of docs/notes/instruction-counts.md. Inject: mean of request and reply, (374 + 379) / 2,
+// less 32 of a header. Deliver: the poll to a handler, 274, less 106 of its call.
 inline constexpr conduit::InstructionCounts kInstructions{.inject = 345, .deliver = 168};
 
 // The defaults are round numbers for times that can be computed by hand, and describe no machine.

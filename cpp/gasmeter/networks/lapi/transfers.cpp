@@ -23,8 +23,8 @@ Transfers::Transfers(LapiTask& task, sim::ModelHost host, const LapiOptions& opt
   if (options.rdma && options.pin_threshold != 0) task_.register_memory(bounces_.memory());
 }
 
-// In packet mode the send FIFO has a copy of the source. RDMA mode has none: a put whose source has to be free at
-// return waits.
+// In packet mode the send FIFO has a copy of the source. RDMA mode has none, so `copied_puts` is 0: if the source has
+// to be free at return, the endpoint waits for the put.
 void Transfers::add_to(conduit::Capabilities& capabilities) const {
   const Bytes in_packets = task_.most_packets() / 2 * task_.parameters().mtu;
   capabilities.native_put = true;
@@ -57,8 +57,8 @@ void Transfers::unpin(conduit::Pin pinned) {
   held_.dismiss(memory_.unpin(pinned));
 }
 
-// Only the segment and pinned memory stay registered. Memory of another transfer may lose its registration when that
-// one ends.
+// LAPI knows the segment and pinned memory at all times. It knows memory of a transfer only while that transfer is
+// under way (CardMemory::leave), although the cache may charge nothing the next time.
 Transfers::Way Transfers::way_of(const void* memory, Bytes bytes) const {
   if (bytes == 0 || memory_.is_segment(memory, bytes) || held_.holds(memory, bytes)) return Way::registered;
   return bytes <= options_.pin_threshold ? Way::bounced : Way::pinned;
@@ -119,7 +119,7 @@ Status Transfers::put(Rank peer, void* to, const void* from, Bytes bytes, Operat
     done_.add(local);
     from = copy;
   } else {
-    operations_[which].local = local == kAtReturn ? kNoOperation : local;  // a put without bytes
+    operations_[which].local = local == kAtReturn ? kNoOperation : local;  // kAtReturn: no bytes
   }
   return task_.rdma_put(peer, to, from, bytes, which);
 }

@@ -2,7 +2,7 @@
 //
 // In packet mode software at both sides copies, from and into any memory. In RDMA mode the adapters reach registered
 // memory alone. Other memory is copied through a registered buffer up to the threshold. Above it, the memory is
-// registered until its room is needed.
+// registered, in a cache without a limit, until forget().
 #pragma once
 
 #include <cstddef>

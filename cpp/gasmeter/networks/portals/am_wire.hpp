@@ -12,7 +12,7 @@
 
 namespace gasmeter::networks::portals {
 
-// Indices of the portal table (protocol_constants: 38, 39).
+// Indices of the portal table (38 and 39 in the released conduit).
 inline constexpr std::uint32_t kRarPortal = 38;
 inline constexpr std::uint32_t kAmPortal = 39;
 inline constexpr std::uint64_t kIgnored = ~std::uint64_t{15};

@@ -17,7 +17,7 @@
 
 namespace gasmeter::networks::portals {
 
-// Source: GASNet's portals-conduit, dynamic_credit_mgnt.txt (protocol_constants.csv).
+// Source: GASNet's portals-conduit, dynamic_credit_mgnt.txt.
 inline constexpr Bytes kCreditBytes = 256;
 inline constexpr std::uint32_t kEpoch = 1024;      // requests received
 inline constexpr std::uint32_t kMostAsked = 7;     // three bits

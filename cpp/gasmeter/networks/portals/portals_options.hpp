@@ -1,5 +1,5 @@
-// Options of the conduit over Portals. The defaults are those of the released conduit (protocol_constants.csv, rows
-// portals-conduit).
+// Options of the conduit over Portals. The defaults are those of GASNet's released
+// portals-conduit.
 #pragma once
 
 #include <cstdint>

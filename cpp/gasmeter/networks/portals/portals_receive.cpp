@@ -17,7 +17,7 @@ using conduit::PollFilter;
 
 namespace {
 
-// Request events that one poll takes (protocol_constants: AM poll).
+// Request events that one poll takes (as the released conduit).
 constexpr unsigned kRequestEvents = 8;
 
 }  // namespace

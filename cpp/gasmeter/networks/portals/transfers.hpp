@@ -89,7 +89,7 @@ class Transfers {
 
  private:
   static constexpr std::uint32_t kLarges = 9;
-  static constexpr unsigned kEventsOfPoll = 12;  // protocol_constants: events handled per safe poll
+  static constexpr unsigned kEventsOfPoll = 12;  // as the released conduit in a safe poll
 
   struct Operation {
     conduit::OperationId root = conduit::kNoOperation;

@@ -11,7 +11,7 @@
 
 namespace gasmeter::networks::sci {
 
-// Limits of GASNet's sci-conduit (protocol_constants.csv, rows sci-conduit).
+// Limits of GASNet's released sci-conduit.
 inline constexpr Bytes kMostMedium = 2048;
 inline constexpr Bytes kMostLong = 512 * 1024;
 

@@ -168,7 +168,7 @@ class _Tables:
 
 
 def _place(figure: Figure, placement: str, number: int) -> str:
-    """Return the placement of a figure's values when another figure asks for its own placement."""
+    """Return the placement at which `figure` is read for `placement`: the same if it has it, else one of its own."""
     return placement if placement in figure.placements else figure.placements[number % len(figure.placements)]
 
 

@@ -105,7 +105,7 @@ class _Code:
         return owners[0] if original is not None and len(owners) == 1 else None
 
     def digest(self, definition: _Definition) -> str:
-        """Return the digest of a definition; a reference to one that is still open counts how far up it stands."""
+        """Return the digest of a definition; a reference back to an open one gives the number of levels up."""
         if definition in self._known:
             return self._known[definition]
         if definition in self._open:

@@ -79,7 +79,8 @@ class Effort:
     length: int  # operations of each rank in the first run
     longest: int = 0  # upper limit; runs double until four times the work moves the value by less than 2 %
     drawn: tuple[X | str, ...] = ()  # x values that are run on draws of the machines' estimates; empty for all
-    together: int = 0  # on an axis of ranks: sum over the ranks up to which a run of few ranks may exceed `longest`
+    # On an axis of ranks: operations of all ranks together, up to which each rank may have more than `longest`
+    together: int = 0
 
     def lengths_at(self, x: X, times: int = 1) -> tuple[int, int]:
         """Return the operations of each rank at one x: in the first run, and at most."""
@@ -109,7 +110,7 @@ class Figure:
     seconds: float = 0.0  # estimate for two cores
     quick_seconds: float = 0.0  # estimate for two cores
     bytes_per_rank: int = 0  # a rank's share of the size, for kernels whose size is a table of all ranks
-    heat_ranks: tuple[int, ...] = ()  # numbers of ranks whose links are shown
+    heat_ranks: tuple[int, ...] = ()  # sizes of jobs, in ranks, whose links are shown
     heat_lines: tuple[Line, ...] = ()  # lines whose links are shown
     beside: tuple[Line, ...] = ()  # lines shown but not judged; a quick run leaves them out
     left_out: str = ""  # parts of the paper's figure that are missing here, with the reason
@@ -175,7 +176,7 @@ class Paper:
     cite: tuple[str, ...]  # citation for its statements
     figures: tuple[Figure, ...] = field(default_factory=tuple)  # in the order of the paper
     without: tuple[Without, ...] = ()  # mechanisms that are removed
-    # Behaviour that a card has by itself, by conduit, option and value: the conduit lacks such an option
+    # Values of kernel or conduit options that a conduit has by itself, without such an option: conduit, option, value
     native: tuple[tuple[str, str, str], ...] = ()
     # Part of the seal on the method. A person raises it for a change that decides and that no other part can see
     version: int = 1

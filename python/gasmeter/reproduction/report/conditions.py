@@ -103,7 +103,10 @@ def required_sentences(entry: Judged, conditions: Sequence[Condition]) -> list[s
         return [first, f"The other {others}, too."]
     weakest = min(conditions, key=lambda condition: condition.chance)
     if weakest is conditions[0]:
-        return [first, f"Of the {count} conditions this one fails most often."]
+        return [first, f"Of the {count} conditions this one fails {'more' if count == 2 else 'most'} often."]
     on_draws = "" if math.isnan(weakest.share) else f"; it holds on {weakest.share:.2f} of the draws"
     reproduced = f"Reproduced: {weakest.reproduced}{on_draws}."
-    return [first, f"Of the {count} conditions another fails most often. {weakest.words} {reproduced}"]
+    which = (
+        "The other condition fails more often" if count == 2 else f"Of the {count} conditions another fails most often"
+    )
+    return [first, f"{which}. {weakest.words} {reproduced}"]

@@ -1,10 +1,10 @@
 """A reproduction in the smallest form from which every verdict can be made again: what ``results/PAPER`` holds.
 
 The name of a point is a hash of all that the point is. Rows show most of these parts, but not the machine's digest, the
-budget and the iterations. A packed table holds these three in place of a name, from which the name follows. run.json
-has the digests of machines, but it lists points only for small plans. The budget of a point contains the time that the
-plan expected of it, which no file of a long plan holds. `_hashed` therefore guesses the missing parts: a guess is right
-if it hashes to the name. A point without a right guess keeps its name in the table.
+budget and the iterations. A packed table holds these three instead of the name, because the name can be computed from
+them. run.json has the digests of machines, but it lists points only for small plans. The budget of a point contains the
+time that the plan expected of it, which no file of a long plan holds. `_hashed` therefore guesses the missing parts: a
+guess is right if it hashes to the name. A point without a right guess keeps its name in the table.
 """
 
 from __future__ import annotations

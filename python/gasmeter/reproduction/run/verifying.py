@@ -21,7 +21,7 @@ from gasmeter.sweeps.series import Series
 __all__ = ["Compared", "Published", "chosen", "compared_points", "compared_rows", "points_again", "published"]
 
 _SHARE_OF_ONE_KERNEL = 4
-"""Every this-manyth chosen point has another kernel than random-access, if such points exist."""
+"""Number of chosen points among which one has another kernel than random-access, if such points exist."""
 
 _PLACE = (
     "kernel", "op", "variant", "conduit", "machine", "topology", "placement", "ranks", "size_bytes", "options",
@@ -60,7 +60,7 @@ class Compared:
 
     points: int  # number of compared points
     rows: int  # number of compared rows
-    differing: list[str]  # a line for each row that differs, or for each line of a figure whose rows were not run
+    differing: list[str]  # a text for each row that differs, or for each line of a figure whose rows were not run
     digest: bool | None = None  # whether all rows have the published digest; None if only a part was run
 
     @property

@@ -1,6 +1,6 @@
 // A task for raw programs. Every wait runs the dispatcher. Messages are Amsends whose header handler names a buffer.
-// Control words lie in user headers. Puts and gets use RDMA mode or packet mode. A message after a put in RDMA mode
-// would overtake that put. The message therefore waits until earlier puts are done.
+// Words beside the measured operations (CardWord) lie in user headers. Puts and gets use RDMA mode or packet mode. A
+// message after a put in RDMA mode would overtake that put. The message therefore waits until earlier puts are done.
 #pragma once
 
 #include <algorithm>
