@@ -35,6 +35,7 @@ struct Trial {
   run::Request request;
   std::uint64_t iterations = kIterations;
   unsigned blocks = 2;
+  unsigned checks = 1;
   bool seeds_differ = false;  // every rank expects different data
   bool strict = false;        // in virtual time
   Tamper tamper{};
@@ -63,7 +64,9 @@ Verification live(Program& program, const Trial& trial, Rank rank, std::byte* me
   meet();
   if (trial.tamper) trial.tamper(rank, memory, bytes);
   meet();
-  return program.verify();
+  std::vector<Verification> checks(trial.checks);
+  for (Verification& check : checks) check = program.verify();
+  return sum_of(checks);
 }
 
 // Run body(rank) in a thread each. An exception would leave the others waiting: the program then ends and says why.

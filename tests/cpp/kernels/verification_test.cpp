@@ -66,6 +66,15 @@ void for_every_measurement(const std::string& conduit, std::uint32_t ranks, Test
   }
 }
 
+// A rank that counts from 0 again in a later check looks by the words of the check before.
+TEST_CASE("every_kernel_verifies_as_often_as_it_is_asked_on_real_ranks") {
+  for_every_measurement("smp", 3, [](Trial trial) {
+    trial.blocks = 1;
+    trial.checks = trial.request.settings.op == "update" ? 50 : 3;
+    CHECK(is_right(try_on_threads(trial, trial.request.kernel->make_real)));
+  });
+}
+
 TEST_CASE("every_kernel_verifies_on_real_ranks") {
   for (const std::uint32_t ranks : {2U, 3U}) {
     for_every_measurement("smp", ranks, [](const Trial& trial) {

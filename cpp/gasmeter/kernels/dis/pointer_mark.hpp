@@ -42,6 +42,7 @@ class PointerMark final : public Mark {
         words_(static_cast<std::uint64_t>(settings.integer("words")) * settings.ranks),
         chain_(bench::dis::random_chain(words_, window_, seed_, context.self())),
         is_active_(is_update_ ? context.self() == 0 : follows_chain(settings)),
+        completion_(context.endpoint),
         reference_(reference_of<WordsReference>(context.endpoint.host(), settings.ranks, seed_, references_, [&] {
           auto made = std::make_shared<WordsReference>();
           made->field = bench::dis::random_words(words_, window_, seed_);
@@ -212,8 +213,7 @@ class PointerMark final : public Mark {
   }
   // Check puts of rank 0 to words of rank 1: each is there when it has been waited for.
   void check_completion(bench::Verification& verification, bench::ToldLine* line) {
-    CompletionCheck<H> completion(context_.endpoint);
-    completion.tell_by(line);
+    completion_.tell_by(line);
     const std::uint64_t first_of_other = words_ / context_.endpoint.ranks();
     for (std::uint64_t round = 0; round < bench::kCheckedRounds; ++round) {
       const Word value = splitmix64(seed_ + round);
@@ -225,14 +225,14 @@ class PointerMark final : public Mark {
       context_.barrier();
       if (context_.self() == 0) {
         const Word* const place = place_in_process(first_of_other);
-        completion.begin();
+        completion_.begin();
         array_->put(first_of_other, value);
         context_.space.fence();
-        completion.complete([&] {
+        completion_.complete([&] {
           if (place != nullptr) compare(*place);
         });
       } else if (context_.self() == 1) {
-        completion.watch([&] { compare(array_->own()[0]); });
+        completion_.watch([&] { compare(array_->own()[0]); });
       }
       context_.barrier();
     }
@@ -257,6 +257,7 @@ class PointerMark final : public Mark {
   std::uint64_t words_;
   bench::dis::Chain chain_;
   bool is_active_;
+  CompletionCheck<H> completion_;  // counts on from check to check, as the line does
   std::shared_ptr<References<WordsReference>> references_;
   std::shared_ptr<WordsReference> reference_;
   std::optional<MarkArray<H, Word>> array_;
