@@ -439,9 +439,9 @@ def test_a_value_that_still_moves_is_told_with_the_reading(core):
 
 def test_check_rows_stand_in_a_table_and_beside_the_verdicts(core):
     words = Page(report_html(made(failing=("card-latency",)))).text
-    assert words.count("Machine extoll misses a check row") == 3  # the claim that no number can decide has none
+    assert words.count("Machine extoll contradicts a check row") == 3  # the claim that no number can decide has none
     assert "card-latency half round trip extoll at most 1.2 µs 1.33 µs 1.109 out high A. Card, 2009" in words
-    assert "misses a check row" not in Page(report_html(made())).text
+    assert "contradicts a check row" not in Page(report_html(made())).text
 
 
 def test_a_report_hides_nothing_in_markup(core):
