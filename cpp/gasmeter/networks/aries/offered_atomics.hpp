@@ -15,7 +15,7 @@ struct AmoRequest {
 
 // Tell whether cards do all of these operations on values of that type.
 [[nodiscard]] bool is_offered(conduit::AtomicType type, conduit::AtomicOps ops);
-// As in the released conduit, INC, DEC and SUB are ADD, SET is a swap that fetches nothing. GET is a fetching AND with
+// INC, DEC and SUB are ADD, as in the released conduit. SET is a swap that fetches nothing. GET is a fetching AND with
 // all ones, CAS a fetching CSWAP. Throws UsageError for an operation that is not offered.
 [[nodiscard]] AmoRequest amo_for(const conduit::RemoteAtomic& atomic);
 

@@ -36,7 +36,7 @@ class Line:
     ranks: int = 2  # ranks of every point, unless the axis says
     size: int = 0  # bytes, unless the axis says; 0 is the operation's default
     drawn_to: int | float = math.inf  # largest x that is run on draws; beyond it draws would take too long
-    # Whether the metric counts events of the program, which no price moves; `planning.plan_witnesses` plans the test
+    # True: the metric counts events of the program, which no price moves; `planning.plan_witnesses` plans the test
     counted: bool = False
     times: int = 1  # factor on the length of the figure's runs, for cheap or variable operations
 
