@@ -10,7 +10,7 @@ import os
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 from gasmeter.errors import GasmeterError, UsageError
 
@@ -63,8 +63,11 @@ class _Watch:
         """Call `look` after `pause` seconds, and again after as many as it returns, until it returns 0."""
         with self._changed:
             due = time.monotonic() + pause
+            is_working = self._thread is not None and self._thread.is_alive()
+            if not is_working:  # the first limit, or a fork, whose parent looks at its own
+                self._looks.clear()
             self._looks[run] = (due, look)
-            if self._thread is None or not self._thread.is_alive():  # the first limit, or a fork
+            if not is_working:
                 self._next = due
                 self._thread = threading.Thread(target=self._work, name="time limits", daemon=True)
                 self._thread.start()
@@ -82,10 +85,12 @@ class _Watch:
                 now = time.monotonic()
                 self._next = min((due for due, _ in self._looks.values()), default=now + _LONGEST_LOOK_S)
                 if self._next > now:
-                    self._changed.wait(min(self._next - now, _LONGEST_LOOK_S))
+                    self._changed.wait(self._next - now)
                     continue
                 run, (_, look) = min(self._looks.items(), key=lambda each: each[1][0])
-            pause = look()
+            pause = 0.0
+            with suppress(Exception):  # a stop that fails must not end the looks at other limits
+                pause = look()
             with self._changed:
                 if run in self._looks and pause > 0:
                     self._looks[run] = (time.monotonic() + pause, look)

@@ -81,3 +81,20 @@ def test_one_thread_looks_at_all_limits_and_ends_only_what_is_over():
     assert second.is_set()
     assert not first.is_set()
     assert [thread.name for thread in threading.enumerate()].count("time limits") == 1
+
+
+def test_a_stop_that_fails_leaves_other_limits_in_force():
+    def fail():
+        raise GasmeterError("this session cannot be stopped")
+
+    second = threading.Event()
+    with pytest.raises(UsageError, match="the time limit"):
+        limited(lambda: time.sleep(0.1), 0.01, fail)
+    with ExitStack() as limits:
+        limits.enter_context(pytest.raises(UsageError, match="the time limit"))
+        limits.enter_context(
+            stopped_after(0.05, [second.set], lambda: UsageError("the time limit", "a run"), Shares(time.monotonic))
+        )
+        with pytest.raises(UsageError, match="the time limit"):
+            limited(lambda: time.sleep(0.1), 0.01, fail)
+        assert second.wait(10)
